@@ -133,7 +133,7 @@ async def run_agents(
     chats: Mapping[str, BaseChatModel] | None = None,
     budget: Budget | None = None,
 ) -> None:
-    """Run agents side by side, with at most ``concurrency`` calls at once, all runs together.
+    """Run agents in parallel, with at most ``concurrency`` calls at once, all runs together.
 
     Args:
         runs: started in this order; two of the same folder run one after the other.

@@ -103,8 +103,8 @@ def with_ideas(agent: Agent, number: int) -> Agent:
     try:
         return replace(agent, options=agent.set_ideas(agent.options, number))
     except ValidationError as error:
-        told = error.errors()[0]["msg"].lower()
-        raise UsageError(f"--ideas is {number}, which {agent.name} does not support: {told}.") from None
+        reason = error.errors()[0]["msg"].lower()
+        raise UsageError(f"--ideas is {number}, which {agent.name} does not support: {reason}.") from None
 
 
 def set_option(name: str, **others: Callable[[int], int]) -> Callable[[BaseModel, int], BaseModel]:

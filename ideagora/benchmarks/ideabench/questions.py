@@ -113,7 +113,7 @@ def _ranker(
     sample: Sample, shown: Sequence[Idea | None], plan: Plan, indicator: Indicator, judge: str
 ) -> Answer:
     async def answer(services: Services) -> Judgement:
-        """The rank of the target's idea among those shown; paragraphs are made side by side."""
+        """The rank of the target's idea among those shown; paragraphs are made in parallel."""
         texts = await asyncio.gather(*(_paragraph(services.client, sample, idea, plan) for idea in shown))
         found = await RANK(
             services.client,

@@ -25,7 +25,7 @@ def gather_seeds(state: ResearcherState) -> ResearcherState:
 
 
 def start_seeds(state: ResearcherState, runtime: Context) -> list[Hashable | Send]:
-    """Two calls for seeds side by side, with literature and without it, until there are enough."""
+    """Two calls for seeds in parallel, with literature and without it, until there are enough."""
     done, counts = len(state.get("seed_calls", [])), seed_counts(runtime.context.options.seeds)
     best, tasks = state["best_papers"], []
     for number in range(len(counts))[done : done + 2]:

@@ -1,7 +1,7 @@
 """The idea part of The AI Scientist (arXiv 2408.06292, section 3).
 
 Ideas are written one after the other; each sees the archive of the earlier ones and is improved in rounds of
-reflection. When the archive is full, the literature is searched for every idea, side by side, until its
+reflection. When the archive is full, the literature is searched for every idea, in parallel, until its
 novelty can be decided (``novelty_search.py``). The best of the new ideas get an experiment. The published
 system starts from a template of code with seed ideas; here papers on the topic take its place.
 """

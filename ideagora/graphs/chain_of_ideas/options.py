@@ -38,7 +38,7 @@ class ChainOptions(AgentOptions):
     allow_thin: bool = False
     """Continue if the relevance judge finds nothing on the topic."""
     chain: bool = True
-    """Build chains; if not, the retrieved papers are used side by side (ablation)."""
+    """Build chains; if not, the retrieved papers are used without them (ablation)."""
     trend: bool = True
     """Analyse the trend and predict a direction (ablation)."""
     entities: bool = True

@@ -26,7 +26,7 @@ def agent() -> Agent:
     """GPT-Researcher, which plans and solves."""
     return Agent(
         name="gpt-researcher",
-        about="Divides the topic into questions, answers each from papers found for it, side by side, and "
+        about="Divides the topic into questions, answers each from papers found for it, in parallel, and "
         "combines the answers into an idea.",
         source="GPT-Researcher baseline of Chain of Ideas, arXiv 2410.13185",
         options=GptResearcherOptions(),

@@ -19,7 +19,7 @@ Context = Runtime[Services]
 
 
 def finish(state: PortfolioState) -> list[Hashable | Send]:
-    """The experiments that are missing and the overview, side by side.
+    """The experiments that are missing and the overview, in parallel.
 
     An experiment is planned with the papers that the idea cites and the closest ones of its novelty check.
     """

@@ -1,6 +1,6 @@
 """The portfolio as a state machine: draft, merge, vary in rounds, check, spread, rank.
 
-Several agents draft side by side. Near twins are merged. In each round, parents are combined, simplified or
+Several agents draft in parallel. Near twins are merged. In each round, parents are combined, simplified or
 turned upside down, and a child that loses to a parent does not survive. Of the survivors, those that are far
 from one another remain, once their novelty is checked; they are ranked with the arena's judge and adaptive
 schedule.
@@ -65,7 +65,7 @@ class NoveltyTask(TypedDict):
 
 
 def prepare(state: PortfolioState) -> PortfolioState:
-    """Nothing; the drafters start side by side from here."""
+    """Nothing; the drafters start in parallel from here."""
     return {}
 
 
@@ -135,7 +135,7 @@ async def plan_round(state: PortfolioState, runtime: Context) -> PortfolioState:
 
 
 def start_round(state: PortfolioState) -> list[Hashable | Send]:
-    """The variations side by side; without any, choose among the survivors."""
+    """The variations in parallel; without any, choose among the survivors."""
     tasks = [variation.variation_task(state, task) for task in state["tasks"]]
     return [Send("vary", task) for task in tasks] or ["choose_ideas"]
 
@@ -218,7 +218,7 @@ def draw_comparisons(state: PortfolioState) -> PortfolioState:
 
 
 def compare_ideas(state: PortfolioState, runtime: Context) -> list[Hashable | Send]:
-    """The next pairs of the adaptive schedule, side by side; then the ranking."""
+    """The next pairs of the adaptive schedule, in parallel; then the ranking."""
     options, seed = runtime.context.options, runtime.context.client.settings.seed
     pairs = next_pairs(state["chosen"], state.get("games", []), options.comparisons, seed)
     return [*_judged(state, "judge_pair", pairs, 0)] or ["rank_ideas"]

@@ -1,7 +1,7 @@
 """From a core paper to an idea (ResearchAgent, arXiv 2404.07738, sections 3.1 to 3.3).
 
 Entities from beyond the references, then problem, method and experiment in this order. Each part is reviewed
-on five criteria side by side and refined, in a set number of rounds.
+on five criteria in parallel and refined, in a set number of rounds.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """ResearchAgent (arXiv 2404.07738, section 3): core papers, and one idea from each.
 
 The paper is given its core papers; here they are the papers most relevant to the topic whose references the
-library has. Each is developed on its own (``development.py``), side by side with the others; one that fails
+library has. Each is developed on its own (``development.py``), in parallel with the others; one that fails
 is recorded and costs only its own idea.
 """
 

@@ -1,7 +1,7 @@
 """SciPIP (Wang et al., arXiv 2410.23166) as a state machine.
 
 Papers are found in three ways and clustered. One path writes ideas from a paper of each cluster, the other
-brainstorms without papers, side by side. The two are merged, filtered and refined.
+brainstorms without papers, in parallel. The two are merged, filtered and refined.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def agent() -> Agent:
     return Agent(
         name="virsci",
         about="Draws a team of virtual scientists from the authors of papers on the topic, who discuss, "
-        "propose ideas side by side and vote on their novelty.",
+        "propose ideas in parallel and vote on their novelty.",
         source="VirSci, Su et al., arXiv 2410.09403",
         options=VirsciOptions(),
         build=imported("ideagora.graphs.virsci.graph:build_graph"),

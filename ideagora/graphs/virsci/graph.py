@@ -1,7 +1,7 @@
 """VirSci (Su et al., arXiv 2410.09403) as a state machine.
 
 A team of virtual scientists is drawn from the authors of papers on the topic. Its members discuss what to
-work on, propose ideas side by side and vote on their novelty; a vote for none starts another round. The
+work on, propose ideas in parallel and vote on their novelty; a vote for none starts another round. The
 leader writes the abstract, reviews it against the literature and revises it.
 """
 

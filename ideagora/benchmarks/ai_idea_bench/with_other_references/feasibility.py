@@ -216,7 +216,7 @@ def _distinct(concepts: Iterable[str]) -> tuple[str, ...]:
 
 
 async def _search(library: Library, concepts: Sequence[Sequence[str]], target_id: str | None) -> Found:
-    """One search per concept, side by side; a step has the papers on any of its concepts, each once.
+    """One search per concept, in parallel; a step has the papers on any of its concepts, each once.
 
     The target is left out: likeness to it is what I2I measures.
     """
