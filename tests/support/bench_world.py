@@ -22,7 +22,7 @@ Opinion = Callable[[ScriptedCall], Any]
 
 def idea(agent: str, sample: int = 0, number: int = 0, strength: float = 3, **fields: Any) -> Idea:
     """An idea on a shipped sample; its text tells a judge in a test which score it deserves."""
-    told = {
+    values = {
         "id": stable_id(agent, str(sample), str(number)),
         "topic": SAMPLES[sample].topic,
         "agent": agent,
@@ -30,7 +30,7 @@ def idea(agent: str, sample: int = 0, number: int = 0, strength: float = 3, **fi
         "motivation": f"Nobody did {agent[::-1]} {number}. strength {strength}",
         "method": f"1. Do {agent[::-1]} {number}.\n2. Measure it. strength {strength}",
     }
-    return Idea(**{**told, **fields})
+    return Idea(**{**values, **fields})
 
 
 def write(name: str, ideas: Iterable[Idea]) -> str:
@@ -93,8 +93,8 @@ class Benched:
     @property
     def results(self) -> list[dict[str, Any]]:
         """``results.json``."""
-        found: list[dict[str, Any]] = json.loads((self.folder / "results.json").read_text(encoding="utf-8"))
-        return found
+        parsed: list[dict[str, Any]] = json.loads((self.folder / "results.json").read_text(encoding="utf-8"))
+        return parsed
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -111,8 +111,8 @@ class Benched:
     @property
     def record(self) -> dict[str, Any]:
         """``run.json``."""
-        found: dict[str, Any] = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
-        return found
+        parsed: dict[str, Any] = json.loads((self.folder / "run.json").read_text(encoding="utf-8"))
+        return parsed
 
     @property
     def notes(self) -> str:
@@ -122,7 +122,7 @@ class Benched:
     def figure(self, agent: str, measure: str = "i2t_plan", result: int = 0) -> dict[str, Any]:
         """One agent's figure."""
         rows = self.results[result]["figures"]
-        found: dict[str, Any] = next(
+        matching: dict[str, Any] = next(
             one for one in rows if (one["agent"], one["measure"]) == (agent, measure)
         )
-        return found
+        return matching

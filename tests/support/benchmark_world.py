@@ -136,7 +136,7 @@ def idea(agent: str, number: int = 0, **fields: Any) -> Idea:
 
 def by_agent(ideas: Sequence[Idea]) -> dict[str, list[Idea]]:
     """Ideas by agent, in order."""
-    found: dict[str, list[Idea]] = {}
+    ideas_of_agent: dict[str, list[Idea]] = {}
     for one in ideas:
-        found.setdefault(one.agent, []).append(one)
-    return found
+        ideas_of_agent.setdefault(one.agent, []).append(one)
+    return ideas_of_agent

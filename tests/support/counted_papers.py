@@ -42,8 +42,8 @@ class CountedPapers:
 
     async def search(self, query: str, k: int) -> list[ScoredPaper]:
         self.queries.append(query)
-        found = self.results.get(query, self.papers)
-        return [ScoredPaper(paper=one, similarity=self.similarities.get(one.id, 0.9)) for one in found][:k]
+        results = self.results.get(query, self.papers)
+        return [ScoredPaper(paper=one, similarity=self.similarities.get(one.id, 0.9)) for one in results][:k]
 
     async def paper(self, paper_id: str) -> Paper | None:
         every = [*self.papers, *(one for found in self.results.values() for one in found)]
@@ -77,19 +77,19 @@ async def services(home: Path, source: CountedPapers, reply: Any = None) -> Asyn
 
 def sample(keywords: Sequence[str] = (), **fields: Any) -> Sample:
     """A target."""
-    told: dict[str, Any] = {
+    values: dict[str, Any] = {
         "id": "7",
         "topic": "sway of bridges",
         "motivation": "Bridges sway.",
         "inspirations": (Inspiration(title="Dampers"),),
         "keywords": tuple(keywords),
     }
-    return Sample(**{**told, **fields})
+    return Sample(**{**values, **fields})
 
 
 def idea(agent: str, *steps: str, number: int = 0, **fields: Any) -> Idea:
     """An idea with an experiment of these steps."""
-    told: dict[str, Any] = {
+    values: dict[str, Any] = {
         "id": stable_id(agent, str(number), *steps),
         "topic": "sway of bridges",
         "agent": agent,
@@ -98,12 +98,12 @@ def idea(agent: str, *steps: str, number: int = 0, **fields: Any) -> Idea:
         "method": f"Dampers tuned by {agent[::-1]} and {number}.",
         "experiment": Experiment(steps=steps) if steps else None,
     }
-    return Idea(**{**told, **fields})
+    return Idea(**{**values, **fields})
 
 
 def verdict(question: Question, judgement: Judgement | None, **fields: Any) -> Verdict:
     """The verdict on a question, as the run logs it."""
-    told: dict[str, Any] = {
+    values: dict[str, Any] = {
         "id": stable_id(question.measure, question.judge, *(one.id for one in question.subject)),
         "evaluator": "ai-idea-bench",
         "protocol": "default",
@@ -120,4 +120,4 @@ def verdict(question: Question, judgement: Judgement | None, **fields: Any) -> V
         "agents": tuple(one.agent for one in question.subject),
         "details": {} if judgement is None else dict(judgement.details),
     }
-    return Verdict(**{**told, **fields})
+    return Verdict(**{**values, **fields})

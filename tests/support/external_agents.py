@@ -199,28 +199,28 @@ class Callable_:
 
 def looks(topic: Any, library: Any) -> Any:
     """Uses every part of the library, as a plain function."""
-    found = library.search(topic.text, 3)
-    papers = {paper.id: paper for paper in found}
-    for paper in found:
+    results = library.search(topic.text, 3)
+    papers = {paper.id: paper for paper in results}
+    for paper in results:
         papers |= {other.id: other for other in library.references(paper)}
         papers |= {other.id: other for other in library.citations(paper.id)}
-    text = library.text(found[0])
+    text = library.text(results[0])
     missing = library.paper("arxiv:0000.00000")
     return [
-        {"title": found[0].title, "method": text, "references": list(papers), "missing": missing},
+        {"title": results[0].title, "method": text, "references": list(papers), "missing": missing},
     ]
 
 
 async def looks_async(topic: Any, library: Any) -> Any:
     """The same as ``looks`` in async code, side by side."""
-    found = await library.search(topic.text, 3)
-    papers = {paper.id: paper for paper in found}
-    for paper in found:
+    results = await library.search(topic.text, 3)
+    papers = {paper.id: paper for paper in results}
+    for paper in results:
         both = await asyncio.gather(library.references(paper), library.citations(paper.id))
         papers |= {other.id: other for some in both for other in some}
-    text, missing = await asyncio.gather(library.text(found[0]), library.paper("arxiv:0000.00000"))
+    text, missing = await asyncio.gather(library.text(results[0]), library.paper("arxiv:0000.00000"))
     return [
-        {"title": found[0].title, "method": text, "references": list(papers), "missing": missing},
+        {"title": results[0].title, "method": text, "references": list(papers), "missing": missing},
     ]
 
 
@@ -230,9 +230,9 @@ def asks_for_the_banned(topic: Any, library: Any) -> Any:
     seen = [library.paper(wanted)]
     for paper in library.search("Toolformer: language models can teach themselves to use tools", 20):
         seen += [paper, *library.references(paper), *library.citations(paper)]
-    found = [paper.id for paper in seen if paper and paper.id == wanted]
+    visible = [paper.id for paper in seen if paper and paper.id == wanted]
     dates = sorted(paper.date or "?" for paper in seen if paper)
-    extra = {"found": found, "latest": dates[-1] if dates else None, "banned": list(topic.excluded)}
+    extra = {"found": visible, "latest": dates[-1] if dates else None, "banned": list(topic.excluded)}
     return [{**GOOD, "references": [wanted], **extra}]
 
 

@@ -52,9 +52,9 @@ class Used:
 
 def modules() -> Iterator[ModuleType]:
     """Every module of the package."""
-    for found in pkgutil.walk_packages(ideagora.__path__, "ideagora."):
-        if not found.name.endswith("__main__"):
-            yield importlib.import_module(found.name)
+    for module_info in pkgutil.walk_packages(ideagora.__path__, "ideagora."):
+        if not module_info.name.endswith("__main__"):
+            yield importlib.import_module(module_info.name)
 
 
 @cache
@@ -68,12 +68,12 @@ def patterns() -> tuple[Used, ...]:
     everything = list(modules())
     trees = {module: _tree(module) for module in everything}
     anywhere = _methods(trees.values())
-    found: dict[tuple[str, int, tuple[str, ...]], Used] = {}
+    by_pattern: dict[tuple[str, int, tuple[str, ...]], Used] = {}
     for module, tree in trees.items():
         own = _methods([tree])
         for used in [*_held(module, {**anywhere, **own}), *_written(module, tree)]:
-            found.setdefault((used.pattern.pattern, used.pattern.flags, used.methods), used)
-    return tuple(found.values())
+            by_pattern.setdefault((used.pattern.pattern, used.pattern.flags, used.methods), used)
+    return tuple(by_pattern.values())
 
 
 def _tree(module: ModuleType) -> ast.Module:
@@ -173,9 +173,9 @@ def hostile(pattern: re.Pattern[str]) -> Iterator[tuple[str, str]]:
     beginnings = [whole[:length] for whole in wholes[:2] for length in range(1, min(len(whole), 12) + 1)]
     again = dict.fromkeys([*bodies[:30], *starts, *wholes, *alphabet, *beginnings])
     pairs = ["".join(pair) for pair in product(alphabet[:9], repeat=2)]
-    told = [*pumped, *(("", body) for body in again), *(("", pair) for pair in pairs)]
-    told += [(start, body) for start in starts[1:] for body in [*bodies[:6], *alphabet[:10]]]
-    yield from ((start, body) for start, body in dict.fromkeys(told) if body)
+    texts = [*pumped, *(("", body) for body in again), *(("", pair) for pair in pairs)]
+    texts += [(start, body) for start in starts[1:] for body in [*bodies[:6], *alphabet[:10]]]
+    yield from ((start, body) for start, body in dict.fromkeys(texts) if body)
 
 
 def _alphabet(tree: Any) -> str:
@@ -326,11 +326,13 @@ def worst_of(used: Used, method: str) -> tuple[float, tuple[str, str, str]]:
     """
     worst = (0.0, ("", "a", ""))
     for parts in ((start, body, tail) for start, body in hostile(used.pattern) for tail in TAILS):
-        taken = 0.0
+        elapsed = 0.0
         for size in STEPS:
-            taken = seconds(applied(used, method, long_text(*parts, size)))
-            if taken > SLOW and size < SMALL:
-                taken = seconds(applied(used, method, long_text(*parts, size)), 3)
-                assert taken <= SLOW, f"{used.where}, {method}: {taken:.3f} s on {size} characters of {parts}"
-        worst = max(worst, (taken, parts))
+            elapsed = seconds(applied(used, method, long_text(*parts, size)))
+            if elapsed > SLOW and size < SMALL:
+                elapsed = seconds(applied(used, method, long_text(*parts, size)), 3)
+                assert elapsed <= SLOW, (
+                    f"{used.where}, {method}: {elapsed:.3f} s on {size} characters of {parts}"
+                )
+        worst = max(worst, (elapsed, parts))
     return worst

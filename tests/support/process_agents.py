@@ -49,9 +49,9 @@ def patches() -> Any:
 
 def looks_around() -> Any:
     """Whether it sees what the run's process holds."""
-    held = [one for one in gc.get_objects() if type(one) is dict and "secret of another contestant" in one]
+    secrets = [one for one in gc.get_objects() if type(one) is dict and "secret of another contestant" in one]
     judges = [name for name in sys.modules if name.startswith(("ideagora.evaluators", "ideagora.retrieval"))]
-    return [{**GOOD, "found": len(held), "judges": judges, "process": os.getpid()}]
+    return [{**GOOD, "found": len(secrets), "judges": judges, "process": os.getpid()}]
 
 
 class Kind(Enum):
@@ -84,7 +84,7 @@ class Draft(BaseModel):
 
 def asks_for_a_draft(model: Any) -> Any:
     draft = model("Write a draft.", schema=Draft)
-    told = [
+    messages = [
         type(draft).__name__,
         draft.kind.name,
         str(draft.day),
@@ -92,7 +92,7 @@ def asks_for_a_draft(model: Any) -> Any:
         draft.notes,
         draft.copy_,
     ]
-    return [{"title": draft.title, "method": "m", "told": told}]
+    return [{"title": draft.title, "method": "m", "told": messages}]
 
 
 async def asks_side_by_side(model: Any) -> Any:
