@@ -243,7 +243,7 @@ def test_output_that_nobody_can_take(buffered: bool, monkeypatch: pytest.MonkeyP
         monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     else:
         monkeypatch.setenv("PYTHONUNBUFFERED", "1")
-    call = [sys.executable, "-m", "ideagora", "agents", "--json"]
+    call = [sys.executable, "-m", "ideagora", "version"]
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(call, stdout=full, stderr=subprocess.PIPE, text=True)
     line = "error: the output cannot be written: No space left on device.\n"
