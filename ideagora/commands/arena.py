@@ -17,10 +17,11 @@ from ideagora.commands.judging import costs_nothing, open_resources, print_expec
 from ideagora.config import Settings, load_settings
 from ideagora.errors import BudgetExhausted, SettingsError
 from ideagora.evaluators.arena.contestants import choose_topics, resolve_contestants
+from ideagora.evaluators.arena.entries import build_lineup
 from ideagora.evaluators.arena.evaluation import STYLE
 from ideagora.evaluators.arena.folder import LEADERBOARD_FILE
 from ideagora.evaluators.arena.leaderboard.voted import read_votes
-from ideagora.evaluators.arena.lineup import Contestant, Lineup, build_lineup, topic_key
+from ideagora.evaluators.arena.lineup import Contestant, Lineup, topic_key
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.planning import ArenaPlan, detectable_differences
 from ideagora.evaluators.arena.tournament import Arena, RunResources, expected_verdicts, run_tournament

@@ -18,7 +18,7 @@ from ideagora.config import Settings
 from ideagora.errors import BudgetExhausted, IdeagoraError
 from ideagora.graphs.generate import library_session
 from ideagora.graphs.run_folder import RunFolder, folder_error
-from ideagora.report.arena.terminal import ArenaProgress
+from ideagora.report.arena.progress import ArenaProgress
 from ideagora.report.console import plain, print_error
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from ideagora.errors import RequestRejected
-from ideagora.evaluators.arena.lineup import LONGEST_IDEA, topic_key
+from ideagora.evaluators.arena.entries import LONGEST_IDEA
+from ideagora.evaluators.arena.lineup import topic_key
 from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.models.chat_models import ScriptedCall
 from ideagora.schema import Usage, Verdict

@@ -9,7 +9,8 @@ import pytest
 
 from ideagora.errors import UsageError
 from ideagora.evaluators.arena.contestants import choose_topics, locate_ideas, resolve_contestants
-from ideagora.evaluators.arena.lineup import Lineup, build_lineup
+from ideagora.evaluators.arena.entries import build_lineup
+from ideagora.evaluators.arena.lineup import Lineup
 from ideagora.evaluators.arena.tournament import without_unstyled
 from ideagora.schema import Topic
 from tests.support import command

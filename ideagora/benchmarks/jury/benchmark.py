@@ -30,7 +30,8 @@ from ideagora.benchmarks.jury.questions import idea_text, rating_questions
 from ideagora.benchmarks.jury.ratings import Effects, PanelAudit, Ratings, composite_scores, quality_scores
 from ideagora.benchmarks.running.idea_log import SAMPLE
 from ideagora.errors import RunError, UsageError
-from ideagora.evaluators.arena.lineup import ContestantIdeas, rejection_reason, topic_key
+from ideagora.evaluators.arena.entries import rejection_reason
+from ideagora.evaluators.arena.lineup import ContestantIdeas, topic_key
 from ideagora.evaluators.arena.prompt_injection import injection_flags
 from ideagora.models.usage import usage_label
 from ideagora.schema import Idea, Record, Topic, Verdict

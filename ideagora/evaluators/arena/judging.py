@@ -27,7 +27,8 @@ from ideagora.agents.offline_preferences import GRADES
 from ideagora.agents.role import Role
 from ideagora.agents.views import IdeaView
 from ideagora.evaluators.arena.comparisons import Comparison
-from ideagora.evaluators.arena.lineup import PARTS, Kind, Lineup, word_count
+from ideagora.evaluators.arena.entries import word_count
+from ideagora.evaluators.arena.lineup import PARTS, Kind, Lineup
 from ideagora.evaluators.judging.asking import UNREADABLE, Unscored, ask_or_reason
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE
 from ideagora.models.call import Inputs

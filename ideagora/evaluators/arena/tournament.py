@@ -17,6 +17,7 @@ from ideagora.errors import BudgetExhausted
 from ideagora.evaluators.arena.comparisons import repeat_count, schedule_entrants
 from ideagora.evaluators.arena.contestants import ResolvedContestants
 from ideagora.evaluators.arena.diversity import diversity_by_agent
+from ideagora.evaluators.arena.entries import build_lineup, generated_ideas
 from ideagora.evaluators.arena.evaluation import STYLE, ArenaEvaluation
 from ideagora.evaluators.arena.extension import FIELD as GROWTH
 from ideagora.evaluators.arena.extension import find_smaller_arena, growth_record
@@ -37,13 +38,7 @@ from ideagora.evaluators.arena.leaderboard.build import (
     summarize,
 )
 from ideagora.evaluators.arena.leaderboard.records import Leaderboard
-from ideagora.evaluators.arena.lineup import (
-    ContestantIdeas,
-    Lineup,
-    MissingEntry,
-    build_lineup,
-    generated_ideas,
-)
+from ideagora.evaluators.arena.lineup import ContestantIdeas, Lineup, MissingEntry
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.progress import LiveStanding
 from ideagora.evaluators.arena.protocol import schedule_of

@@ -1,16 +1,13 @@
-"""Terminal views of an arena: live progress, and the leaderboard with audit and notes.
+"""Terminal view of an arena: the leaderboard with audit and notes.
 
 Everything from a model, a file or a plug-in is printed as plain text.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from rich.console import Console, Group, RenderableType
-from rich.table import Table
+from rich.console import Console
 from rich.text import Text
 
 from ideagora.evaluators.arena.leaderboard.records import (
@@ -24,13 +21,7 @@ from ideagora.evaluators.arena.leaderboard.records import (
 )
 from ideagora.report.console import cell, plain
 from ideagora.report.figure_table import FigureTable
-from ideagora.report.live_view import LiveView
-from ideagora.report.run.terminal import RunProgress
 
-TOP = 5
-"""Contestants that the live view shows."""
-SHOWN_RUNS = 12
-"""Agents' runs that the live view shows while ideas are generated."""
 LONGEST_NAME = 40
 MISSING = "–"
 UNBOUNDED = "*"
@@ -46,87 +37,10 @@ RUN_NOTES = (
 )
 
 
-class ArenaProgress(LiveView):
-    """Progress of the runs that generate ideas; then the verdicts per judge and the standing."""
-
-    def __init__(self, console: Console, quiet: bool = False) -> None:
-        super().__init__(console, quiet)
-        self._console = console
-        self._totals = RunProgress(console, quiet=True)  # of all runs; only its footer is drawn
-        self._runs: dict[int, tuple[str, RunProgress]] = {}
-        self._stage = ""
-        self._total = 0
-        self._judges: Counter[str] = Counter()
-        self._unscored = 0
-        self._standing: Sequence[tuple[str, float, int]] = ()
-
-    def update(self, event: Mapping[str, Any]) -> None:
-        """Update the view from one event of the arena, or of an agent's run."""
-        if event.get("event") == "arena":
-            self._begin(event)
-        elif event.get("event") == "verdict":
-            self._judges[str(event["judge"])] += 1
-            self._unscored += event["status"] == "unscored"
-            self._standing = event["standing"]
-        else:
-            self._totals.update(event)
-            if event.get("run") in self._runs:
-                self._runs[event["run"]][1].update(event)
-
-    def set_status(self, text: str) -> None:
-        """Show what the arena waits for as the headline."""
-        self._stage = text
-
-    def _begin(self, event: Mapping[str, Any]) -> None:
-        if event["stage"] == "ideas":
-            self._stage = f"ideas: {event['done']} of {event['total']} runs done"
-            title = f"{_short(event['agent'])} on “{plain(str(event['topic']))[:LONGEST_NAME]}”"
-            self._runs.pop(event["number"], None)
-            if event["status"] == "started":
-                self._runs[event["number"]] = title, RunProgress(self._console, quiet=True)
-        else:
-            self._runs.clear()
-            self._total = int(event["total"])
-            self._judges = Counter(dict.fromkeys(event["judges"], 0))
-            self._stage = "judging"
-
-    def __rich__(self) -> Group:
-        head = Text(plain(self._stage), style="bold")
-        if not self._total:
-            return Group(head, *self._running(), self._totals.footer())
-        done = sum(self._judges.values())
-        lines = [Text(f"{done} of at most {self._total} verdicts in {self.seconds} s")]
-        if self._unscored:
-            lines.append(Text(f"{self._unscored} unscored", style="yellow"))
-        lines += [Text(f"  {_short(judge)}: {count}", style="dim") for judge, count in self._judges.items()]
-        return Group(head, *lines, self._top(), self._totals.footer())
-
-    def _running(self) -> list[RenderableType]:
-        """The branches of a single run, or one row for each of several."""
-        if len(self._runs) == 1:
-            ((title, run),) = self._runs.values()
-            return [Text(title), run.rows()]
-        table = Table.grid(padding=(0, 2))
-        for title, run in list(self._runs.values())[:SHOWN_RUNS]:
-            table.add_row(Text(title, style="bold"), Text(run.last_step, style="cyan"))
-        more = len(self._runs) - SHOWN_RUNS
-        return [table, Text(f"and {more} more", style="dim")] if more > 0 else [table]
-
-    def _top(self) -> Table:
-        table = Table.grid(padding=(0, 2))
-        for name, share, count in self._standing[:TOP]:
-            table.add_row(
-                Text(_short(name)),
-                Text(f"{share:.0%} of points", style="cyan"),
-                Text(f"{count}", style="dim"),
-            )
-        return table
-
-
 def show_leaderboard(console: Console, board: Leaderboard, folder: str, page: str | None, both: bool) -> None:
     """Print the ranking with intervals, the audit of the judges and the notes."""
     topics = "1 topic" if board.n_topics == 1 else f"{board.n_topics} topics"
-    judges = ", ".join(_short(judge) for judge in board.judges)
+    judges = ", ".join(short_name(judge) for judge in board.judges)
     head = f"Ideas on {topics}, judged by {judges} ({board.protocol} protocol)"
     console.print(Text(f"{SMOKE_TEST}: {head}" if board.smoke_test else head, style="bold"))
     _show_standings(console, board, both)
@@ -169,7 +83,7 @@ def _ranking(standings: Standings, both: bool) -> FigureTable:
     titles += ["unscored"] * has_unscored + ["Elo (paper)", "differs by"] * bool(paper)
     rows = []
     for row in standings.ranking:
-        cells = [_number(row.rank), _short(row.agent), _number(row.rating)]
+        cells = [_number(row.rank), short_name(row.agent), _number(row.rating)]
         ranks = (row.rank_low, row.rank_high), (row.joint_rank_low, row.joint_rank_high)
         bounds = [_range(row.low, row.high), *(_range(*each) for each in ranks)]
         cells += bounds * is_bounded
@@ -197,7 +111,7 @@ def _by_criterion(standings: Standings) -> FigureTable:
         for name, rows in standings.criteria.items()
     }
     rows = [
-        [_short(row.agent), *(ratings[name].get(row.agent, MISSING) for name in ratings)]
+        [short_name(row.agent), *(ratings[name].get(row.agent, MISSING) for name in ratings)]
         for row in standings.ranking
     ]
     return FigureTable(["contestant", *(name.replace("_", " ") for name in ratings)], rows)
@@ -209,7 +123,7 @@ def _side_by_side(corrected: Rows, ranking: Rows) -> FigureTable:
     plain_rating = {row.agent: row.rating for row in ranking}
     rows = [
         [
-            _short(row.agent),
+            short_name(row.agent),
             _number(plain_rating[row.agent]),
             _number(row.rating),
             *[_range(row.low, row.high)] * is_bounded,
@@ -227,7 +141,7 @@ def _show_runs(console: Console, runs: Sequence[RunFigures]) -> None:
     titles += ["distance", "near twins"]
     rows = [
         [
-            _short(one.agent),
+            short_name(one.agent),
             MISSING if one.spread is None else f"±{one.spread:.0f}",
             MISSING if one.variance_share is None else f"{one.variance_share:.0%}",
             _number(one.best),
@@ -253,14 +167,14 @@ def missing_run_figures(runs: Sequence[RunFigures]) -> list[str]:
 
 def _show_voted(console: Console, voted: VotedRatings, ranking: Rows) -> None:
     """Ratings by people beside those by judges and by the votes alone."""
-    voters = ", ".join(_short(name) for name in voted.voters)
+    voters = ", ".join(short_name(name) for name in voted.voters)
     title = f"Ratings by people ({voters}): {voted.pairs} of {voted.judged} pairs have votes"
     console.print(Text(f"\n{title}", style="bold"))
     if voted.ranking:
         judges, alone = ({row.agent: row for row in rows} for rows in (ranking, voted.votes_alone))
         rows = [
             [
-                _short(row.agent), _number(row.rating), _range(row.low, row.high),
+                short_name(row.agent), _number(row.rating), _range(row.low, row.high),
                 *([_number(alone[row.agent].rating), _range(alone[row.agent].low, alone[row.agent].high)]
                   if alone else [MISSING, MISSING]),
                 _number(judges[row.agent].rating),
@@ -279,10 +193,10 @@ def _show_voted(console: Console, voted: VotedRatings, ranking: Rows) -> None:
 
 def _ablation(ablation: Ablation) -> FigureTable:
     rows = [
-        [_short(row.agent), MISSING if row.average is None else f"{row.average:.1f}", str(row.full)]
+        [short_name(row.agent), MISSING if row.average is None else f"{row.average:.1f}", str(row.full)]
         for row in ablation.rows
     ]
-    return FigureTable([f"against {_short(ablation.of)}", "score", "of"], rows)
+    return FigureTable([f"against {short_name(ablation.of)}", "score", "of"], rows)
 
 
 def _audit(standings: Standings) -> FigureTable:
@@ -296,7 +210,7 @@ def _audit(standings: Standings) -> FigureTable:
             for one in standings.audit_breakdown
             if one.criterion is None and name in one.figures
         ]
-        rows += [_audit_row(f"{title}, {_short(judge)}", own, is_bounded) for judge, own in by_judge]
+        rows += [_audit_row(f"{title}, {short_name(judge)}", own, is_bounded) for judge, own in by_judge]
         rows.append(_audit_row(f"{title}, all judges" if by_judge else title, figure, is_bounded))
     return FigureTable(["audit of the judges", "value", *["95 %"] * is_bounded, "n"], rows)
 
@@ -315,6 +229,7 @@ def _range(low: float | None, high: float | None, form: str = "{:.0f}") -> str:
     return f"{form.format(low)} to {form.format(high)}"
 
 
-def _short(name: object) -> str:
+def short_name(name: object) -> str:
+    """The name on one line, shortened."""
     text = cell(name)
     return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"

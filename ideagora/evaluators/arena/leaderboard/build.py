@@ -17,7 +17,8 @@ from ideagora.evaluators.arena.leaderboard.records import (
     LeaderboardUsage,
     Standings,
 )
-from ideagora.evaluators.arena.leaderboard.standings import RatingInput, compute_standings, without_bounds
+from ideagora.evaluators.arena.leaderboard.smoke_test import without_bounds
+from ideagora.evaluators.arena.leaderboard.standings import RatingInput, compute_standings
 from ideagora.evaluators.arena.leaderboard.voted import read_votes
 from ideagora.evaluators.arena.lineup import Contestant, Lineup
 from ideagora.evaluators.arena.options import ArenaOptions

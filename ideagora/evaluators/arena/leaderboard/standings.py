@@ -12,7 +12,6 @@ from ideagora.evaluators.arena.leaderboard.audit import Answers, audit_breakdown
 from ideagora.evaluators.arena.leaderboard.records import (
     Ablation,
     AblationRow,
-    AuditFigure,
     Biases,
     JudgeBias,
     PaperRatings,
@@ -23,7 +22,6 @@ from ideagora.evaluators.arena.leaderboard.records import (
 from ideagora.evaluators.arena.leaderboard.rows import DIGITS, rated_rows, unrated_rows, win_rates
 from ideagora.evaluators.arena.leaderboard.run_figures import run_figures
 from ideagora.evaluators.arena.leaderboard.uncertainty import (
-    Bounds,
     Spread,
     compute_intervals,
     compute_separation,
@@ -260,50 +258,3 @@ def _ablation_row(place: int, points: Mapping[str, Sequence[Points]]) -> Ablatio
         criteria=criteria,
         average=round(sum(scored) / len(scored), DIGITS) if scored else None,
     )
-
-
-def without_bounds(standings: Standings) -> Standings:
-    """The standings without intervals, rank ranges and probabilities of the order, as in a smoke test."""
-    biases, paper = standings.biases, standings.paper
-    if biases is not None and biases.judges is not None:
-        judges = (
-            replace(one, position=_unbounded(one.position), length=_unbounded(one.length))
-            for one in biases.judges
-        )
-        biases = replace(biases, judges=tuple(judges))
-    if paper is not None:
-        criteria = _unbounded_tables(paper.criteria)
-        paper = PaperRatings(ranking=_unbounded_rows(paper.ranking), criteria=criteria)
-    return replace(
-        standings,
-        ranking=_unbounded_rows(standings.ranking),
-        criteria=_unbounded_tables(standings.criteria),
-        separation=(),
-        audit=_unbounded_figures(standings.audit),
-        audit_breakdown=tuple(
-            replace(one, figures=_unbounded_figures(one.figures)) for one in standings.audit_breakdown
-        ),
-        bias_aware=None if standings.bias_aware is None else _unbounded_rows(standings.bias_aware),
-        biases=biases,
-        paper=paper,
-        runs=tuple(
-            replace(one, spread=None, variance_share=None, best_low=None, best_high=None)
-            for one in standings.runs
-        ),
-    )
-
-
-def _unbounded(figure: AuditFigure) -> AuditFigure:
-    return replace(figure, low=None, high=None)
-
-
-def _unbounded_figures(figures: Mapping[str, AuditFigure]) -> dict[str, AuditFigure]:
-    return {name: _unbounded(figure) for name, figure in figures.items()}
-
-
-def _unbounded_rows(rows: Rows) -> Rows:
-    return tuple(replace(row, **Bounds()._asdict()) for row in rows)
-
-
-def _unbounded_tables(tables: Mapping[str, Rows]) -> dict[str, Rows]:
-    return {name: _unbounded_rows(rows) for name, rows in tables.items()}
