@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from scipy.stats import binomtest
 
-from bench.topics import covered, uncovered
+from bench.topics import Which, covered, uncovered
 from ideagora.agents.novelty import RELATED, SAME
 from ideagora.models.embeddings.embedder import load_embedder
 from ideagora.models.offline import ExtractiveModel
@@ -53,8 +53,8 @@ def _relevance(engine: ExtractiveModel, papers: list[Paper]) -> dict[str, float]
     paper_texts = [_text(paper) for paper in papers]
     shares: dict[str, float] = {}
     for name, topics_of in (("covered", covered), ("uncovered", uncovered)):
-        for which in ("calibration", "test"):
-            topics = topics_of(test=which == "test")
+        for which in get_args(Which):
+            topics = topics_of(which)
             results = {topic.text: coverage(engine, topic.text, paper_texts) for topic in topics}
             share = _show_answered(f"{name}, {which}", results, name == "covered")
             shares[f"{name}_answered_{which}"] = share

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ideagora.graphs.steps.duplicates import POSSIBLY_SAME
-from ideagora.graphs.steps.experiment import NEAR_QUERY
+from ideagora.graphs.steps.near_search import NEAR_QUERY
 from ideagora.graphs.steps.recollections import NEAR
 from ideagora.models.embeddings.embedder import Embedder, load_embedder
 from ideagora.retrieval.corpus.starter import starter_corpus

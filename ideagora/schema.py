@@ -246,6 +246,12 @@ class Direction(Record):
     pairings: tuple[ConsideredPairing, ...] = ()
     searches: tuple[str, ...] = ()
     """The searches for mechanisms."""
+    nothing_found: tuple[str, ...] = ()
+    """Those of the searches that found nothing close."""
+    mechanism_query: str | None = None
+    """The search for a mechanism that was stated from memory."""
+    mechanism_found: tuple[str, ...] = ()
+    """Ids of the papers that this search found."""
 
 
 FAR_FROM_TOPIC = 0.30

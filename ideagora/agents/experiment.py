@@ -6,13 +6,14 @@ literature queries (Table 19), which saves a separate call.
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from ideagora.agents.offline_leads.difficulties import DROP_IF
 from ideagora.agents.role import Role
-from ideagora.agents.views import EntityView, IdeaView, PaperBrief, PastExperiment
+from ideagora.agents.views import EntityView, IdeaToTest, PaperBrief, PastExperiment
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
@@ -38,6 +39,14 @@ class CostedPlan(PlanView):
     cost: str | None
 
 
+_LABEL = re.compile(r"^\s*(?:the (?:idea|claim) is )?(?:refuted|rejected) if[:\s]+", re.IGNORECASE)
+
+
+def _without_label(value: object) -> object:
+    """Drop the words that prompts and reports put before the outcome."""
+    return _LABEL.sub("", value, count=1) if isinstance(value, str) else value
+
+
 class Plan(Answer):
     """An experiment plan."""
 
@@ -49,7 +58,9 @@ class Plan(Answer):
     metrics: tuple[str, ...] = Field(description="what is measured")
     ablations: tuple[str, ...] = Field(description="components to remove, one per entry")
     risks: tuple[str, ...] = Field(description="what could go wrong, and the fallback")
-    refuted_if: str = Field(description="the outcome that would refute the idea")
+    refuted_if: Annotated[str, BeforeValidator(_without_label)] = Field(
+        description="the outcome that would refute the idea, without the words 'refuted if'"
+    )
     cost: str | None = Field(
         description="effort, with numbers where the plan gives them: model calls or GPU hours, "
         "annotation hours, elapsed time; null if it cannot be estimated",
@@ -79,9 +90,11 @@ class DesignInputs(Inputs):
     """The idea, related papers and their experiments, and key entities."""
 
     topic: str
-    idea: IdeaView
+    idea: IdeaToTest
     evaluation: str
     past: tuple[PastExperiment, ...]
+    source: PaperBrief | None = None
+    """The paper that the mechanism is from; ``None`` if it was stated from memory."""
     related: tuple[PaperBrief, ...]
     entities: tuple[EntityView, ...]
 
@@ -119,7 +132,7 @@ class ReviewInputs(Inputs):
     """An idea, its experiment plan and key entities."""
 
     topic: str
-    idea: IdeaView
+    idea: IdeaToTest
     plan: CostedPlan
     entities: tuple[EntityView, ...]
 
@@ -162,7 +175,7 @@ class RefineInputs(Inputs):
     """An idea, its plan, what the reviewer found, and the searches for it."""
 
     topic: str
-    idea: IdeaView
+    idea: IdeaToTest
     plan: CostedPlan
     defects: tuple[str, ...]
     suggestions: tuple[str, ...]

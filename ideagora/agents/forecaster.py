@@ -17,6 +17,14 @@ from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 
 
+class MechanismSearch(Inputs):
+    """A search for mechanisms that could answer what the chain leaves open."""
+
+    query: str
+    found: tuple[int, ...]
+    """Numbers of the related papers that are close to the query."""
+
+
 class ForecastInputs(Inputs):
     """The chain with its changes, and related papers, whose numbers follow those of the chain."""
 
@@ -25,8 +33,8 @@ class ForecastInputs(Inputs):
     changes: tuple[Change, ...]
     entities: tuple[EntityView, ...]
     neighbours: tuple[PaperBrief, ...]
-    searches: tuple[str, ...] = ()
-    """The searches for mechanisms that found the related papers."""
+    searches: tuple[MechanismSearch, ...] = ()
+    """The searches for mechanisms; empty if the related papers are from other searches."""
     focus: str | None = None
     """What the user wishes for."""
     memory: bool = True
@@ -78,6 +86,10 @@ class Forecast(Answer):
     mechanism_from: int | None = Field(
         description="number of the paper with this mechanism; null if it is from memory"
     )
+    mechanism_query: str | None = Field(
+        description="3 to 8 words, as in the title of a paper that has this mechanism, if it is from memory; "
+        "null if it is from a paper above"
+    )
     direction: str = Field(
         description="the direction the field should take next, and why now; 3 to 6 sentences"
     )
@@ -104,6 +116,7 @@ def _forecast(engine: ExtractiveModel, inputs: ForecastInputs) -> dict[str, Any]
         "limitation_from": weak,
         "mechanism": mechanism,
         "mechanism_from": strong,
+        "mechanism_query": None,
         "direction": f"Address the limitation “{limitation}” with the mechanism “{mechanism}”",
     }
 

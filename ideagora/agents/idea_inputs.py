@@ -62,6 +62,8 @@ class DirectionView(Inputs):
     mechanism: str
     mechanism_from: int | None
     """``None``: the mechanism is stated from memory."""
+    recalled: tuple[int, ...] = ()
+    """Numbers of the papers that a search for a mechanism from memory found."""
 
 
 class IdeaInputs(Inputs):

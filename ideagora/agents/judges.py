@@ -135,7 +135,9 @@ class PlanCandidate(Inputs):
 
     title: str
     claim: str | None
-    """``None`` if the idea does not state its novelty."""
+    """The central claim, or else the novelty; ``None`` if the idea states neither."""
+    might_fail: str | None = None
+    """Why its author thinks that it might not work; ``None`` if not stated."""
     method: str
     plan: PlanView
 

@@ -92,6 +92,15 @@ class IdeaView(Inputs):
     method: str
 
 
+class IdeaToTest(IdeaView):
+    """An idea as those see it who plan or judge its experiment."""
+
+    claim: str | None = None
+    """The central claim; ``None`` if its author states none apart from the novelty."""
+    might_fail: str | None = None
+    """Why its author thinks that it might not work."""
+
+
 def paper_brief(paper: Paper) -> PaperBrief:
     """Return a paper's title, year and abstract."""
     return PaperBrief(title=paper.title, year=paper.year, abstract=paper.abstract)
@@ -112,6 +121,11 @@ def text_kind(paper: Paper) -> str:
 def idea_view(draft: Mapping[str, Any]) -> IdeaView:
     """Return the parts of a draft that judges and designers see."""
     return IdeaView(**{name: draft[name] for name in IdeaView.model_fields})
+
+
+def idea_to_test(draft: Mapping[str, Any]) -> IdeaToTest:
+    """Return the parts of a draft that the planners of its experiment see; agents may leave out the claim."""
+    return IdeaToTest.model_validate({name: draft.get(name) for name in IdeaToTest.model_fields})
 
 
 def chain_paper(link: Link) -> ChainPaper:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import jinja2
 
 _INCLUDE = re.compile(r'^\{% include "(\w+)" %\}$', re.MULTILINE)
+_BLANK_LINES = re.compile(r"\n{3,}")
 _PARTS = re.compile(r"\A\s*# System\n(?P<system>.*?)\n# User\n(?P<user>.*)\Z", re.DOTALL)
 
 
@@ -57,7 +58,7 @@ class Prompt:
     def render(self, values: Mapping[str, Any]) -> tuple[str, str]:
         """Return the rendered (system, user) parts; a user part with fences starts with their code."""
         system = _template(self.system).render(values).strip()
-        user = _template(self.user).render(values).strip()
+        user = _BLANK_LINES.sub("\n\n", _template(self.user).render(values)).strip()
         return system, insert_code(system, user)
 
 

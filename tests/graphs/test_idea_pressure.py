@@ -27,6 +27,18 @@ class Listed(World):
         return sorted(self.papers.values(), key=lambda paper: paper.id)
 
 
+class ByWords(World):
+    """A source whose similarity is the share of the query's words in a title."""
+
+    async def search(self, query: str, k: int) -> list[ScoredPaper]:
+        words = set(query.lower().split())
+        shares = {
+            p.id: len(words & set(p.title.lower().replace(",", "").split())) for p in self.papers.values()
+        }
+        ranked = sorted(self.papers.values(), key=lambda paper: -shares[paper.id])
+        return [ScoredPaper(paper=p, similarity=shares[p.id] / len(words)) for p in ranked[:k]]
+
+
 def system_messages(call: ScriptedCall) -> str:
     return "\n".join(text for kind, text in call.messages if kind == "system")
 
@@ -145,11 +157,44 @@ def test_near_work_is_the_source_of_the_mechanism_without_the_chain() -> None:
     chain = {paper.title for paper in ran.chain}
     (design,) = [call for call in ran.calls if call.role == "experiment_designer"]
     shown = [paper.title for paper in design.inputs.related]
+    idea = ran.ideas[0]
+    assert (design.inputs.idea.claim, design.inputs.idea.might_fail) == (idea.claim, idea.might_fail)
     direction = ran.ideas[0].chain.direction if ran.ideas[0].chain else None
     assert direction
     source = next((p.title for p in line(12, 6).papers.values() if p.id == direction.mechanism_from), None)
-    assert shown[0] == source
-    assert not chain & set(shown[1:])
+    assert design.inputs.source.title == source
+    assert not {*chain, source} & set(shown)
+
+
+def test_a_mechanism_from_memory_is_searched_before_the_idea_is_written() -> None:
+    def remembers(call: ScriptedCall) -> Any:
+        forecast = standin.ANSWERS["Forecast"](call.messages[-1][1])
+        return {**forecast, "mechanism_from": None, "mechanism_query": known.title}
+
+    known = paper(99).model_copy(update={"title": "Knitting needles"})
+    world = ByWords([*line(12, 6).papers.values(), known])
+    ran = Ran(task_of(branches=1, length=2), world, forecaster=remembers)
+    (draft,) = [call for call in ran.calls if call.role == "ideator"]
+    numbers = draft.inputs.direction.recalled
+    assert known.title in [draft.inputs.papers[number].title for number in numbers]
+    (design,) = [call for call in ran.calls if call.role == "experiment_designer"]
+    assert design.inputs.source is None
+    assert ran.ideas[0].chain
+    assert ran.ideas[0].chain.direction
+    assert ran.ideas[0].chain.direction.mechanism_found == (known.id,)
+
+
+def test_a_search_for_mechanisms_that_finds_nothing_close_adds_no_paper() -> None:
+    def elsewhere(call: ScriptedCall) -> Any:
+        trend = standin.ANSWERS["Trend"](call.messages[-1][1])
+        return {**trend, "cures": [{"problem": "p", "field": "f", "query": "zebra"}]}
+
+    world = ByWords(list(line(12, 6).papers.values()))
+    ran = Ran(task_of(branches=1, length=2), world, trend_analyst=elsewhere)
+    (forecast,) = [call for call in ran.calls if call.role == "forecaster"]
+    assert not forecast.inputs.neighbours
+    assert [(s.query, s.found) for s in forecast.inputs.searches] == [("zebra", ())]
+    assert "nothing close" in forecast.messages[-1][1]
 
 
 class Searched(World):

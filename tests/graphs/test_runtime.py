@@ -14,7 +14,8 @@ from contextlib import closing
 from io import StringIO
 from itertools import count, pairwise
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -31,6 +32,8 @@ from ideagora.errors import (
     RunError,
     TopicNotCovered,
 )
+from ideagora.graphs.chain_of_ideas.growth import grow
+from ideagora.graphs.chain_of_ideas.state import new_chain
 from ideagora.graphs.generate import LONGEST_TOPIC, check_topic, folder_for, generate, read_topics
 from ideagora.graphs.run_folder import RunFolder, read_events, write_atomically
 from ideagora.graphs.task import Task
@@ -264,6 +267,23 @@ def test_no_paper_stands_in_two_branches() -> None:
     together = Ran(task_of(branches=3, length=4, apart=False), World(papers), folder="together")
     shared = [link.paper.id for idea in together.ideas if idea.chain for link in idea.chain.links]
     assert len(shared) > len(set(shared)), "as in the paper"
+
+
+def test_a_paper_goes_to_the_chain_that_has_no_other() -> None:
+    def chain(branch: int, *proposed: int) -> dict[str, Any]:
+        own = paper(branch)
+        proposals = [{"paper": paper(n).model_dump(mode="json"), "reason": "r"} for n in proposed]
+        return {
+            **new_chain(
+                {"branch": branch, "query": "q", "paper": own.model_dump(mode="json"), "reason": "r"}
+            ),
+            "proposed": {"forward": proposals},
+        }
+
+    state = cast(Any, {"chains": {"1": chain(1, 8, 9), "2": chain(2, 8)}})
+    context = SimpleNamespace(options=find_agent("chain-of-ideas").options, say=lambda text: None)
+    updates = grow(state, cast(Any, SimpleNamespace(context=context)))["chains"]
+    assert [updates[n]["links"][0]["paper"]["id"] for n in ("1", "2")] == ["p9", "p8"]
 
 
 def test_a_judgement_that_is_missing_is_asked_for_alone_and_else_noted() -> None:

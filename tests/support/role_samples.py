@@ -21,6 +21,7 @@ from ideagora.agents.views import (
     ChainPaper,
     Change,
     EntityView,
+    IdeaToTest,
     IdeaView,
     PastExperiment,
     ShownPaper,
@@ -115,6 +116,11 @@ IDEA = IdeaView(
     novelty="Unlike Tree of Thoughts, the rating of a partial solution learns from written failures.",
     method="1. Run Tree of Thoughts on GSM8K.\n2. Write a critique of each dead branch.\n"
     "3. Store the critiques in an episodic memory.\n4. Put the nearest critiques into the rating prompt.",
+)
+TO_TEST = IdeaToTest(
+    **IDEA.model_dump(),
+    claim="Written critiques of dead branches save a third of the tokens.",
+    might_fail="A critique may not fit the next branch.",
 )
 OTHER_IDEA = IdeaView(
     title="Voting with Weights from Calibrated Verifiers",
@@ -283,7 +289,10 @@ def _samples() -> dict[str, Sample]:
                 changes=CHANGES,
                 entities=ENTITIES,
                 neighbours=tuple(paper_brief(paper(i)) for i in (REACT, REFLEXION)),
-                searches=("learning from failed episodes", "no-good recording in constraint solving"),
+                searches=(
+                    forecaster.MechanismSearch(query="learning from failed episodes", found=(3, 4)),
+                    forecaster.MechanismSearch(query="no-good recording in constraint solving", found=()),
+                ),
             ),
             {
                 "limitations": [
@@ -310,6 +319,7 @@ def _samples() -> dict[str, Sample]:
                 "limitation_from": 2,
                 "mechanism": 'Reflexion keeps a "verbal" critique, {episode by episode}.',
                 "mechanism_from": 4,
+                "mechanism_query": None,
                 "direction": "Search that remembers: naïve restarts give way to critiques, and why now.",
             },
         ),
@@ -497,8 +507,9 @@ def _samples() -> dict[str, Sample]:
         "experiment_designer": Sample(
             experiment.DesignInputs(
                 topic=TOPIC,
-                idea=IDEA,
+                idea=TO_TEST,
                 evaluation="Share of Game of 24 puzzles solved at the same number of tokens.",
+                source=paper_brief(paper(REFLEXION)),
                 related=(paper_brief(paper(REACT)),),
                 past=(
                     PastExperiment(
@@ -511,7 +522,7 @@ def _samples() -> dict[str, Sample]:
             _plan_answer(),
         ),
         "experiment_reviewer": Sample(
-            experiment.ReviewInputs(topic=TOPIC, idea=IDEA, plan=COSTED, entities=ENTITIES),
+            experiment.ReviewInputs(topic=TOPIC, idea=TO_TEST, plan=COSTED, entities=ENTITIES),
             {
                 "defects": ["The critiques are never read: put them into the rating prompt."],
                 "suggestions": [
@@ -524,7 +535,7 @@ def _samples() -> dict[str, Sample]:
         "experiment_refiner": Sample(
             experiment.RefineInputs(
                 topic=TOPIC,
-                idea=IDEA,
+                idea=TO_TEST,
                 plan=COSTED,
                 suggestions=("Repeat with several seeds.", "Report the cost of every variant."),
                 defects=("The critiques are never read: put them into the rating prompt.",),

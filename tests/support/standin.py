@@ -224,6 +224,7 @@ def _forecast(prompt: str) -> dict[str, Any]:
         "limitation_from": 0,
         "mechanism": _text(prompt, "mechanism", 2),
         "mechanism_from": last,
+        "mechanism_query": None,
         "direction": _text(prompt, "direction", PARAGRAPH),
     }
 

@@ -229,7 +229,13 @@ def plan_view(idea: Idea) -> PlanCandidate:
     assert plan is not None, f"{idea.id} has no experiment"
     lists = {name: getattr(plan, name) for name in PlanView.model_fields if name != "refuted_if"}
     view = PlanView(**lists, refuted_if=plan.refuted_if or "")
-    return PlanCandidate(title=idea.title, claim=idea.novelty or None, method=idea.method, plan=view)
+    return PlanCandidate(
+        title=idea.title,
+        claim=idea.claim or idea.novelty or None,
+        might_fail=idea.might_fail or None,
+        method=idea.method,
+        plan=view,
+    )
 
 
 def count_words(idea: Idea, kind: Kind) -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from ideagora.agents.forecaster import FORECASTER, Forecast, Pairing
+from ideagora.agents.forecaster import FORECASTER, Forecast, MechanismSearch, Pairing
 from ideagora.agents.offline_leads.difficulties import find_difficulty_name
 from ideagora.agents.offline_leads.leads import NEAREST_ONLY
 from ideagora.agents.trend import TREND_ANALYST
@@ -29,6 +29,7 @@ from ideagora.graphs.chain_of_ideas.state import (
     shown_entities,
 )
 from ideagora.graphs.services import Services
+from ideagora.graphs.steps.near_search import search_near
 from ideagora.graphs.steps.reading import read_papers
 from ideagora.graphs.steps.steering import nearest_records
 from ideagora.graphs.steps.topic_similarity import related_to_topic
@@ -44,6 +45,8 @@ from ideagora.schema import (
 
 NEIGHBOURS = 4
 """Papers outside the chain that the forecaster and the ideator are shown."""
+RECALLED = 3
+"""Papers that the search for a mechanism stated from memory adds for the ideator."""
 OWN_NOTES = 2
 """Of these, the user's own ideas and notes that are shown if there are any (--like)."""
 
@@ -112,7 +115,8 @@ async def find_cures(state: IdeationState, runtime: Context) -> IdeationState:
     most = LEAD_NEIGHBOURS if makes_leads else NEIGHBOURS
     shown: set[str] = set()
     updates: dict[str, BranchState] = {}
-    for (number, own), papers in zip(in_chains.items(), found, strict=True):
+    for (number, own), hits in zip(in_chains.items(), found, strict=True):
+        papers = _alternate(hits.values())
         elsewhere = shown.union(*(ids for other, ids in in_chains.items() if other != number))
         notes = await _own_notes(state, state["chains"][number], runtime.context)
         free = [paper for paper in papers if paper.id not in {*own, *(note.id for note in notes)}]
@@ -123,6 +127,10 @@ async def find_cures(state: IdeationState, runtime: Context) -> IdeationState:
         updates[number] = {
             "neighbours": [paper.model_dump(mode="json") for paper in chosen],
             "pool": [paper.id for paper in papers],
+            "cures": [
+                {**cure, "found": [paper.id for paper in hits.get(cure["query"], ())]}
+                for cure in state["chains"][number].get("cures", [])
+            ],
         }
     return {"chains": updates}
 
@@ -143,25 +151,38 @@ def _most_found(chain: BranchState) -> int:
     return 2 * NEIGHBOURS + len(chain["links"])
 
 
-async def find_neighbours(state: IdeationState, chain: BranchState, context: Services) -> list[Paper]:
-    """Papers that the searches for mechanisms find, the best of each in turn.
+async def find_neighbours(
+    state: IdeationState, chain: BranchState, context: Services
+) -> dict[str, list[Paper]]:
+    """Papers by query: what the searches for mechanisms find that is close to them.
 
-    A chain without such searches, and the offline model, also search for the topic and the open limitations.
+    A chain without such searches, and the offline model, search for the topic and the open limitations too.
     """
     topic = load_topic(state)
     readings = [link.reading for link in load_links(chain) if link.reading is not None]
     limitations = [reading.limitation or reading.problem or "" for reading in readings]
     queries = cure_queries(chain, context)
-    if context.makes_leads:
-        queries = [topic.text, *limitations, *queries]
-    elif not queries:
-        queries = [" ".join(limitations[-2:]).strip(), topic.text]
     count = LEAD_NEIGHBOURS + len(chain["links"]) if context.makes_leads else _most_found(chain)
-    lists = await asyncio.gather(*(context.library.search(query, count) for query in queries if query))
-    rows = zip_longest(*lists)
-    found = {scored.paper.id: scored.paper for row in rows for scored in row if scored is not None}
-    papers = list(found.values())
-    return await related_to_topic(context.library, topic, papers) if context.makes_leads else papers
+    if queries and not context.makes_leads:
+        near = await asyncio.gather(*(search_near(context.library, query, count) for query in queries))
+        return dict(zip(queries, near, strict=True))
+    others = (
+        [topic.text, *limitations, *queries]
+        if context.makes_leads
+        else [" ".join(limitations[-2:]).strip(), topic.text]
+    )
+    queries = list(filter(None, others))
+    lists = await asyncio.gather(*(context.library.search(query, count) for query in queries))
+    found = {query: [scored.paper for scored in row] for query, row in zip(queries, lists, strict=True)}
+    if not context.makes_leads:
+        return found
+    return {query: await related_to_topic(context.library, topic, papers) for query, papers in found.items()}
+
+
+def _alternate(lists: Iterable[Sequence[Paper]]) -> list[Paper]:
+    """The papers of all lists, each once, the best of every list in turn."""
+    found = {paper.id: paper for row in zip_longest(*lists) for paper in row if paper is not None}
+    return list(found.values())
 
 
 async def predict_direction(state: BranchState, runtime: Context) -> BranchState:
@@ -171,7 +192,8 @@ async def predict_direction(state: BranchState, runtime: Context) -> BranchState
     if not runtime.context.options.trend and not runtime.context.makes_leads:
         return {"direction": None, "pairs": []}
     options = runtime.context.options
-    searches = tuple(cure["query"] for cure in state.get("cures", []) if options.cures)
+    ids = [link.paper.id for link in chain] + [paper.id for paper in neighbours]
+    searches = _searches(state, ids) if options.cures else ()
     answer = await FORECASTER(
         runtime.context.client,
         topic=load_topic(state).text,
@@ -183,15 +205,41 @@ async def predict_direction(state: BranchState, runtime: Context) -> BranchState
         focus=load_topic(state).focus,
         memory=options.memory,
     )
-    ids = [link.paper.id for link in chain] + [paper.id for paper in neighbours]
     pairs = []
     if runtime.context.makes_leads:
         pairs = [await _lead_pair(runtime.context, chain, neighbours, pairing) for pairing in answer.pairings]
     direction = direction_record(answer, ids, searches)
-    return {"direction": direction.model_dump(mode="json"), "pairs": pairs}
+    recalled = await _search_recalled(runtime.context, direction)
+    direction = direction.model_copy(update={"mechanism_found": tuple(paper.id for paper in recalled)})
+    new = [paper for paper in recalled if paper.id not in ids]
+    return {
+        "direction": direction.model_dump(mode="json"),
+        "neighbours": [*state["neighbours"], *(paper.model_dump(mode="json") for paper in new)],
+        "pairs": pairs,
+    }
 
 
-def direction_record(answer: Forecast, ids: Sequence[str], searches: tuple[str, ...]) -> Direction:
+def _searches(state: BranchState, ids: Sequence[str]) -> tuple[MechanismSearch, ...]:
+    """The searches for mechanisms, with the numbers of the papers that they found among those shown."""
+    return tuple(
+        MechanismSearch(
+            query=cure["query"],
+            found=tuple(number for number, paper_id in enumerate(ids) if paper_id in cure.get("found", ())),
+        )
+        for cure in state.get("cures", [])
+    )
+
+
+async def _search_recalled(context: Services, direction: Direction) -> list[Paper]:
+    """Papers that have the mechanism, if it was stated from memory: the ideator is shown them."""
+    if direction.mechanism_query is None:
+        return []
+    papers = await search_near(context.library, direction.mechanism_query, RECALLED)
+    context.say(f"from memory: {direction.mechanism_query} ({len(papers)} papers found)")
+    return papers
+
+
+def direction_record(answer: Forecast, ids: Sequence[str], searches: Sequence[MechanismSearch]) -> Direction:
     """The forecast with the ids of papers in place of their numbers."""
 
     def paper_id(number: int | None) -> str | None:
@@ -222,7 +270,11 @@ def direction_record(answer: Forecast, ids: Sequence[str], searches: tuple[str, 
             )
             for pairing in answer.pairings
         ),
-        searches=searches,
+        searches=tuple(search.query for search in searches),
+        nothing_found=tuple(search.query for search in searches if not search.found),
+        mechanism_query=(answer.mechanism_query or answer.mechanism)
+        if answer.mechanism_from is None
+        else None,
     )
 
 

@@ -44,6 +44,7 @@ async def plan_for_idea(state: ExperimentTask, runtime: Context) -> IdeationStat
         topic=state["topic"],
         draft=branch["draft"],
         past=[experiment.model_dump(mode="json") for experiment in past_experiments(load_links(branch))],
+        source=await _source(branch, runtime.context),
         related=[paper.model_dump(mode="json") for paper in await _related_papers(branch, runtime.context)],
         entities=[entity.model_dump(mode="json") for entity in load_entities(branch, runtime.context)],
         refinements=runtime.context.options.refinements,
@@ -53,14 +54,22 @@ async def plan_for_idea(state: ExperimentTask, runtime: Context) -> IdeationStat
     return {"experiments": [{"place": place, "experiment": experiment.model_dump(mode="json")}]}
 
 
+def _source_id(branch: Mapping[str, Any]) -> str | None:
+    return (branch.get("direction") or {}).get("mechanism_from")
+
+
+async def _source(branch: Mapping[str, Any], context: Services) -> dict[str, Any] | None:
+    """The paper that the direction's mechanism is from; ``None`` if it was stated from memory."""
+    paper_id = _source_id(branch)
+    paper = await context.library.paper(paper_id) if paper_id else None
+    return paper_brief(paper).model_dump(mode="json") if paper else None
+
+
 async def _related_papers(branch: Mapping[str, Any], context: Services) -> list[PaperBrief]:
-    """The source of the mechanism, then the closest papers of the novelty check that are not in the chain."""
-    direction = branch.get("direction") or {}
+    """The closest papers of the novelty check that are neither in the chain nor the mechanism's source."""
     closest = NoveltyCheck.model_validate(branch["novelty_check"]).closest
-    in_chain = link_ids(branch)
-    ids = [close.paper_id for close in closest if close.paper_id not in in_chain]
-    source = [direction["mechanism_from"]] if direction.get("mechanism_from") else []
-    related = list(dict.fromkeys([*source, *ids]))[:RELATED]
+    known = {*link_ids(branch), _source_id(branch)}
+    related = [close.paper_id for close in closest if close.paper_id not in known][:RELATED]
     papers = [await context.library.paper(paper_id) for paper_id in related]
     return [paper_brief(paper) for paper in papers if paper is not None]
 

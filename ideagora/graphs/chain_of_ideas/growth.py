@@ -197,21 +197,19 @@ def _proposal(paper: Paper, reason: str) -> Proposal:
 
 
 async def grow(state: IdeationState, runtime: Context) -> IdeationState:
-    """Give every chain the best of its proposals that no other chain has; shorter chains choose first.
+    """Extend every chain by the papers that it is given, with the reason where a side ends.
 
     What the next steps need of the new papers is fetched meanwhile.
     """
     chains = live_chains(state)
-    new: set[str] = set()
+    given = _share_out(state, chains, runtime.context)
     updates: dict[str, BranchState] = {}
-    for chain in sorted(chains, key=lambda chain: (len(chain["links"]), chain["branch"])):
-        taken = _taken(state, chain, runtime.context) | (new if runtime.context.options.apart else set())
-        update = _take(chain, taken, runtime.context.options.length)
+    for chain in chains:
+        update = _extended(chain, given[chain["branch"]], runtime.context.options.length)
         with usage_label(f"branch {chain['branch']}"):
             for link in update["links"]:
                 side = "forward" if link["position"] > 0 else "backward"
                 runtime.context.say(f"{side}: {link['paper']['title']}")
-        new |= {link["paper"]["id"] for link in update["links"]}
         updates[str(chain["branch"])] = update
     ends = _open_ends(merge_chains(state["chains"], updates), updates, runtime.context.options)
     runtime.context.library.prefetch(
@@ -232,21 +230,44 @@ def _open_ends(
     return ends
 
 
-def _take(chain: BranchState, taken: Collection[str], length: int) -> BranchState:
+def _share_out(
+    state: IdeationState, chains: Sequence[BranchState], context: Services
+) -> dict[int, dict[str, Proposal]]:
+    """The best free proposal for each side of each chain, by branch.
+
+    The side with the fewest alternatives chooses first, so that no paper goes to a chain that has others and
+    is missed by one that has none; of sides with as many, that of the shorter chain.
+    """
+    given: dict[int, dict[str, Proposal]] = {chain["branch"]: {} for chain in chains}
+    taken = {chain["branch"]: _taken(state, chain, context) for chain in chains}
+    sides = [(chain, side) for chain in chains for side in SIDES if _proposals(chain, side)]
+    while sides:
+        free = [
+            [p for p in _proposals(chain, side) if p["paper"]["id"] not in taken[chain["branch"]]]
+            for chain, side in sides
+        ]
+        first = min(range(len(sides)), key=lambda n: (len(free[n]), len(sides[n][0]["links"]), n))
+        chain, side = sides.pop(first)
+        if not free[first] or len(chain["links"]) + len(given[chain["branch"]]) >= context.options.length:
+            continue
+        best = given[chain["branch"]][side] = free[first][0]
+        for ids in taken.values() if context.options.apart else [taken[chain["branch"]]]:
+            ids.add(best["paper"]["id"])
+    return given
+
+
+def _proposals(chain: BranchState, side: str) -> list[Proposal]:
+    return chain.get("proposed", {}).get(side, [])
+
+
+def _extended(chain: BranchState, given: Mapping[str, Proposal], length: int) -> BranchState:
     ordered = load_links(chain)
     ends = {"forward": ordered[-1].position + 1, "backward": ordered[0].position - 1}
-    links: list[Link] = []
-    stopped = {}
-    for side in SIDES:
-        proposals = chain.get("proposed", {}).get(side, [])
-        chosen = {link.paper.id for link in links}
-        free = [p for p in proposals if p["paper"]["id"] not in taken and p["paper"]["id"] not in chosen]
-        if free and len(ordered) + len(links) < length:
-            links.append(Link(**free[0], position=ends[side]))
-        elif proposals and not free:
-            stopped[side] = "every relevant paper stands in another branch"
+    links = [Link(**given[side], position=ends[side]) for side in SIDES if side in given]
+    missed = [side for side in SIDES if _proposals(chain, side) and side not in given]
+    is_full = len(ordered) + len(links) >= length
     return {
         "links": [link.model_dump(mode="json") for link in links],
-        "stopped": stopped,
+        "stopped": {} if is_full else dict.fromkeys(missed, "every relevant paper stands in another branch"),
         "proposed": {},
     }

@@ -99,6 +99,7 @@ def _direction_view(state: BranchState, numbers: dict[str, int]) -> DirectionVie
         limitation_from=numbers[direction.limitation_from],
         mechanism=direction.mechanism,
         mechanism_from=None if direction.mechanism_from is None else numbers[direction.mechanism_from],
+        recalled=tuple(numbers[paper_id] for paper_id in direction.mechanism_found),
     )
 
 
@@ -121,15 +122,16 @@ async def judge_novelty(state: BranchState, runtime: Context) -> BranchState:
     dropped = tuple(DroppedDraft.model_validate(draft) for draft in state.get("dropped", []))
     sources = await _find_papers(_source_ids(state), runtime.context)
     direction = state["direction"]
-    from_memory = [direction["mechanism"]] if direction and direction["mechanism_from"] is None else []
-    near = state.get("pool", ()) if runtime.context.library.size() is None else ()
+    remembered = [direction["mechanism_query"]] if direction and direction["mechanism_query"] else []
+    is_remote = runtime.context.library.size() is None
+    near = state.get("pool", ()) if is_remote else ()
     check = await check_novelty(
         runtime.context,
         load_topic(state),
         state["draft"],
         sources,
         dropped,
-        from_memory,
+        () if is_remote else remembered,  # a web service was asked before the draft
         pool=await _find_papers(near, runtime.context),
         requests=requests_left(runtime.context.options.branches, state["branch"], len(dropped)),
     )
@@ -142,9 +144,10 @@ def _source_ids(state: BranchState) -> list[str]:
     """Ids of the papers that the draft builds on and of those that an earlier draft was too close to."""
     direction = state["direction"]
     pair = [direction["limitation_from"], direction["mechanism_from"]] if direction else []
+    recalled = direction["mechanism_found"] if direction else []
     quoted = [source["paper_id"] for source in state["draft"]["sources"]]
     avoided = [paper["id"] for paper in state.get("avoided", [])]
-    return [paper_id for paper_id in dict.fromkeys([*pair, *quoted, *avoided]) if paper_id]
+    return [paper_id for paper_id in dict.fromkeys([*pair, *recalled, *quoted, *avoided]) if paper_id]
 
 
 async def _find_papers(ids: Iterable[str], context: Services) -> list[Paper]:

@@ -15,7 +15,7 @@ from ideagora.agents.experiment import EXPERIMENT_DESIGNER
 from ideagora.agents.idea_inputs import DirectionView
 from ideagora.agents.ideator import IDEATOR
 from ideagora.agents.offline_leads.leads import short_paper_name
-from ideagora.agents.views import ShownPaper, idea_view
+from ideagora.agents.views import ShownPaper, idea_to_test
 from ideagora.graphs.agent import Origin
 from ideagora.graphs.chain_of_ideas.state import load_chain
 from ideagora.graphs.services import Services
@@ -181,7 +181,7 @@ async def make_lead(context: Services, topic: Topic, pair: Mapping[str, Any]) ->
         plan = await EXPERIMENT_DESIGNER(
             context.client,
             topic=topic.text,
-            idea=idea_view(draft),
+            idea=idea_to_test(draft),
             evaluation=draft["evaluation"],
             past=(),
             related=(),

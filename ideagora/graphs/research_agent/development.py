@@ -24,7 +24,7 @@ from ideagora.agents.research_agent.parts import (
     ReviewView,
 )
 from ideagora.agents.research_agent.review import COMPARES, CRITERIA, PART_REVIEWER, PARTS
-from ideagora.agents.views import EntityView, IdeaView, PaperBrief
+from ideagora.agents.views import EntityView, IdeaToTest, PaperBrief
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import checked_sources
@@ -222,9 +222,9 @@ def motivation_of(problem: Mapping[str, Any]) -> str:
     return f"{problem['problem']} {problem['rationale']}"
 
 
-def _idea_view(state: DevelopmentState) -> IdeaView:
+def _idea_view(state: DevelopmentState) -> IdeaToTest:
     problem, method = state["problem"], state["method"]
-    return IdeaView(
+    return IdeaToTest(
         title=method["title"],
         motivation=motivation_of(problem),
         novelty=method["novelty"],

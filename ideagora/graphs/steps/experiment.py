@@ -21,23 +21,18 @@ from ideagora.agents.experiment import (
 )
 from ideagora.agents.views import (
     EntityView,
-    IdeaView,
+    IdeaToTest,
     PaperBrief,
     PastExperiment,
-    idea_view,
+    idea_to_test,
     paper_brief,
 )
 from ideagora.graphs.services import Services
+from ideagora.graphs.steps.near_search import search_near
 from ideagora.schema import Experiment, Idea, Paper, Topic
 
 MAX_QUERIES, RESULTS_PER_QUERY = 3, 4
 """Maximum number of the reviewer's queries, and of papers per query for the refiner."""
-NEAR_QUERY = 0.45
-"""Minimum cosine of a paper to its query.
-
-The best result in the starter corpus reaches it for 13 of 15 queries on its subjects, and 1 of 15 on others
-(``python -m bench idea_similarity``).
-"""
 MAX_ENTITIES = 10
 """Key terms that designer and reviewer are shown."""
 
@@ -52,6 +47,8 @@ class ExperimentState(TypedDict, total=False):
     """Title, motivation, novelty, method and evaluation of the idea."""
     past: list[dict[str, Any]]
     """Experiments of the papers that the idea builds on (``PastExperiment``)."""
+    source: dict[str, Any] | None
+    """The paper that the mechanism is from (``PaperBrief``)."""
     related: list[dict[str, Any]]
     """Papers close to the idea (``PaperBrief``)."""
     entities: list[dict[str, Any]]
@@ -87,6 +84,7 @@ async def design_experiment(state: ExperimentState, runtime: Context) -> Experim
         idea=_idea(state),
         evaluation=state["draft"]["evaluation"],
         past=tuple(PastExperiment(**experiment) for experiment in state.get("past", [])),
+        source=PaperBrief(**source) if (source := state.get("source")) else None,
         related=tuple(PaperBrief(**paper) for paper in state.get("related", [])),
         entities=_entities(state),
     )
@@ -119,9 +117,9 @@ async def search_for_experiment(state: ExperimentState, runtime: Context) -> Exp
     seen: set[str] = set()
     queries = state["review"]["queries"][:MAX_QUERIES]
     library = runtime.context.library
-    lists = await asyncio.gather(*(library.search(query, RESULTS_PER_QUERY) for query in queries))
+    lists = await asyncio.gather(*(search_near(library, query, RESULTS_PER_QUERY) for query in queries))
     for query, found in zip(queries, lists, strict=True):
-        near = [one.paper for one in found if one.similarity >= NEAR_QUERY and one.paper.id not in seen]
+        near = [paper for paper in found if paper.id not in seen]
         seen.update(paper.id for paper in near)
         searches.append({"query": query, "papers": [paper.model_dump(mode="json") for paper in near]})
     earlier = [*state.get("earlier_searches", []), *state.get("searches", [])]
@@ -164,16 +162,16 @@ def _topic(state: ExperimentState) -> Topic:
     return Topic.model_validate(state["topic"])
 
 
-def _idea(state: ExperimentState) -> IdeaView:
+def _idea(state: ExperimentState) -> IdeaToTest:
     """The idea, with its method as amended by earlier rounds."""
-    view = idea_view(state["draft"])
+    view = idea_to_test(state["draft"])
     amended = state.get("amended_method")
     return view.model_copy(update={"method": amended}) if amended else view
 
 
 def _entities(state: ExperimentState) -> tuple[EntityView, ...]:
     """The key terms that the idea mentions; others would only lengthen the prompt."""
-    idea = idea_view(state["draft"])
+    idea = idea_to_test(state["draft"])
     text = " ".join(filter(None, (idea.title, idea.motivation, idea.novelty, idea.method))).lower()
     entities = (EntityView(**entity) for entity in state.get("entities", []))
     return tuple(entity for entity in entities if entity.name.lower() in text)[:MAX_ENTITIES]

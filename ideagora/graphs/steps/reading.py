@@ -7,6 +7,7 @@ only itself: it is recorded with the reason.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,7 +32,14 @@ SHORT_TEXT_WORDS = 250
 PAPERS_PER_CALL = 6
 
 SUMMARY_SENTENCES = 4
-"""Minimum sentences of a summary of ours: problem, method, one or more of findings, limitation."""
+"""Minimum sentences of a summary of ours: problem, method, finding, limitation."""
+
+_RESULT = re.compile(
+    r"\b(?:were|was|showed|found that|stayed|traced|ran|planned and carried|produced (?!by)|succeeds"
+    r"|works well)\b"
+)
+"""Matches what was tested or found; of the corpus's summaries with five sentences, it decides whether the
+third is about the method or the finding."""
 
 
 @dataclass(frozen=True)
@@ -109,11 +117,15 @@ async def read_for_references(
 
 
 def read_summary(paper: Paper, summary: str) -> Reading:
-    """The reading of a summary of our own, whose sentences are problem, method, findings and limitation."""
+    """The reading of a summary of our own: one sentence on the problem, one or two on the method, one or two
+    on what was found, and one on the limitation.
+    """
     sentences = texts.sentences(summary)
     if len(sentences) < SUMMARY_SENTENCES:
         return Reading(method=summary, read_from="our summary")
     problem, method, *findings, limitation = sentences
+    if len(findings) > 1 and not _RESULT.search(findings[0]):
+        method, findings = f"{method} {findings[0]}", findings[1:]
     where = f"named in {texts.short_name(paper.title, summary)}"  # the summary is shown beside it
     return Reading(
         problem=problem,

@@ -39,7 +39,7 @@ WORDS_WEIGHT = 0.2
 REFERENCE_WEIGHT = 0.5
 """Weight of the cosine with the reference paper, relative to the similarity to the topic."""
 
-ON_TOPIC_SHARE = 0.7
+ON_TOPIC_SHARE = 0.65
 """Minimum share of the best candidate's score for a search result that is on topic."""
 
 CITED_ON_TOPIC_SHARE = 0.55
@@ -48,7 +48,16 @@ CITED_ON_TOPIC_SHARE = 0.55
 GENERIC_WEIGHT = 0.3
 """Weight of a generic word of a topic ("model"), relative to other words."""
 
-_ENDINGS = ("ations", "ation", "ings", "ing", "ions", "ion", "ies", "ed", "es", "s", "e", "y")
+_ENDINGS = sorted(
+    """ifications ification izations isations ization isation ized ised izing ising izes ises ize ise
+    ations ation ators ator ated ates ating ate ative abilities ability alities ality ities ity ables
+    able ational ically ical ics ic als al ings ing ers er ors or ions ion ies ier iers ied ying ed es s
+    e y ness ives ive ously ous ly""".split(),
+    key=len,
+    reverse=True,
+)
+MIN_STEM = 4
+"""Minimum letters of a stem."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +65,7 @@ class Coverage:
     """How well papers cover a topic."""
 
     similarity: float
-    """Mean cosine (-1 to 1) of the nearest sentences of the three best papers."""
+    """Mean cosine (-1 to 1) of the three nearest papers: of each as a whole and of its nearest sentence."""
     other_fields: float
     """Mean cosine with the three nearest names of other fields."""
     shared_words: float
@@ -94,7 +103,7 @@ def coverage(engine: ExtractiveModel, topic: str, papers: Sequence[str]) -> Cove
         for cosine, sentence, paper in zip(cosines, sentences, nearest, strict=True)
     )
     return Coverage(
-        similarity=_mean(sorted(sentences, reverse=True)[:3]),
+        similarity=_mean([*sorted(sentences, reverse=True)[:3], *sorted(cosines, reverse=True)[:3]]),
         other_fields=_mean(fields[:3]),
         shared_words=_mean(shares),
         missing_words=round(1.0 - _share_of_words(topic, nearest), 4),
@@ -183,12 +192,12 @@ def _parts(text: str) -> list[str]:
 
 
 def stem(word: str) -> str:
-    """A word without its usual ending; a crude stem, enough to compare words."""
+    """A word without its usual ending, the same for "verify" and "verification"; enough to compare words."""
     lower = word.lower()
-    for ending in _ENDINGS:
-        if lower.endswith(ending) and len(lower) - len(ending) >= 3:
-            return lower[: -len(ending)]
-    return lower
+    fits = (e for e in _ENDINGS if lower.endswith(e) and len(lower) - len(e) >= MIN_STEM)
+    root = lower.removesuffix(next(fits, ""))
+    is_doubled = len(root) > MIN_STEM and root[-1] == root[-2] != "s"
+    return root[:-1] if is_doubled else root
 
 
 def _title(paper: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -14,8 +15,11 @@ from ideagora.models.offline.word_lists import (
     GENERIC_WORDS,
     GERUND_NOUNS,
     KNOWN_DATASETS,
+    METRIC_NAMES,
     METRIC_WORDS,
+    MODEL_FAMILIES,
     MODEL_WORDS,
+    NOT_NAMES,
 )
 
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|et al|vs|cf|Fig|Eq|Sec|No|approx|resp|Dr|St)\.$", re.IGNORECASE)
@@ -25,7 +29,9 @@ _BOUNDARY = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[a-z]{0,4}[A-Z0-9])")
 _TOKEN = re.compile(r"[A-Za-z0-9][A-Za-z0-9'’+/-]*|[.,;:!?()\"]")
 _NAME = re.compile(
     r"\b(?:"
-    r"[A-Z][A-Za-z0-9]*+(?:-[A-Z0-9][A-Za-z0-9]*+\b)+"  # Tune-A-Video, GPT-4
+    r"MS MARCO"
+    r"|[A-Z]{2,5}-[Bb]ench"  # SWE-bench
+    r"|[A-Z][A-Za-z0-9]*+(?:-[A-Z0-9][A-Za-z0-9]*+\b)+"  # Tune-A-Video, GPT-4
     r"|[A-Z]{2}[A-Za-z0-9]*+"  # RAG, GSM8K, LLaMA
     r"|[A-Z][a-z0-9]++[A-Z][A-Za-z0-9]*+"  # ImageNet, ReAct
     r"|[A-Za-z]++\d[A-Za-z0-9]*+(?:\.\d++\b)?(?:-[A-Za-z0-9.]+\b)*"  # s1, F1, Qwen2.5-Math
@@ -137,22 +143,27 @@ class Name:
 def names(text: str) -> list[Name]:
     """Named entities (systems, data sets, metrics) in order of appearance."""
     found: dict[str, Name] = {}
-    for sentence in sentences(text):
+    parts = sentences(text)
+    for sentence in parts:
         for match in _NAME.finditer(sentence):
             name = match.group()
-            if name.lower() not in found and name.lower() not in FUNCTION_WORDS:
-                found[name.lower()] = Name(name, sentence, _kind(name, sentence, match.end()))
+            lower = name.lower()
+            if lower not in found and lower not in FUNCTION_WORDS and lower not in NOT_NAMES:
+                found[lower] = Name(name, sentence, _kind(name, sentence, match.end(), parts))
     return list(found.values())
 
 
-def _kind(name: str, sentence: str, end: int) -> NameKind:
+def _kind(name: str, sentence: str, end: int, parts: Sequence[str]) -> NameKind:
     """The kind of a name; a data set only if it is a known one or the next words say so."""
     after = words(sentence[end : end + 40])[:2]
-    if name.lower() in KNOWN_DATASETS or _DATASET_NAME.search(name) or _is_data_set(after):
+    lower = name.lower()
+    if lower in KNOWN_DATASETS or _DATASET_NAME.search(name) or _is_data_set(after):
         return "dataset"
-    if set(after) & METRIC_WORDS or name.lower() in METRIC_WORDS:
+    if lower in METRIC_NAMES or set(after[:1]) & METRIC_WORDS:
         return "metric"
-    return "model" if set(after) & MODEL_WORDS or sentence.startswith(name) else "technique"
+    is_subject = any(part.startswith(f"{name} ") for part in parts)
+    is_model = is_subject or lower.startswith(MODEL_FAMILIES) or set(after) & MODEL_WORDS
+    return "model" if is_model else "technique"
 
 
 def _is_data_set(after: list[str]) -> bool:

@@ -100,15 +100,29 @@ KNOWN_DATASETS = frozenset(
     cifar-100 lvis laion mt-bench alpacaeval rewardbench judgebench llmbar summeval truthfulqa superglue glue
     beir kilt litqa litqa2 peerread s2orc scidocs ms-marco wikieval halueval arena-hard flask drawbench
     partiprompts kontextbench scholarqabench discoverybench mlagentbench hellaswag winogrande drop
-    fever msmarco wikitext c4 pile ultrafeedback prm800k""".split()
+    fever msmarco wikitext wikitext-103 c4 pile ultrafeedback prm800k swe-bench mle-bench iirc quality amps
+    aime trec wmt virtualhome arena-hard-auto 2wikimultihopqa bamboogle""".split()
 )
 """Names of data sets in lower case, since their form does not distinguish them from systems."""
 
 METRIC_WORDS = frozenset("accuracy score f1 bleu rouge fid recall precision perplexity rate elo".split())
+METRIC_NAMES = frozenset("f1 bleu rouge fid elo".split())
+NOT_NAMES = frozenset(
+    """ai llm llms lm lms ml nlp gpu gpus tpu a100 h100 api apis api-based pdf phd phd-level json html sql
+    github latex icml iclr neurips acl openai english-german english-french in-context v2 v4 o1-style
+    t5-based bert-based gpt-written""".split()
+)
+"""Abbreviations and words in capitals that name no system, data set or metric of their own."""
 GENERIC_WORDS = frozenset(
     """language model models system systems method methods approach approaches text task tasks paper papers data
     agent agents network networks training research study studies framework image images llm llms ai work""".split()
 )
 """A phrase of these words only is generic."""
+
+MODEL_FAMILIES = tuple(
+    """gpt chatgpt bert scibert bart t5 flan palm llama vicuna mistral mixtral qwen qwq deepseek codex claude
+    gemini o1 o3 r1 clip dall-e dino resnet stable sdxl flux llava t0 pandalm""".split()
+)
+"""How the names of well-known models begin, in lower case."""
 
 MODEL_WORDS = frozenset("model models network transformer agent agents system framework".split())

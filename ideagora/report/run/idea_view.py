@@ -194,6 +194,7 @@ def _direction_view(
         record=direction,
         limitation=paper_ref(direction.limitation_from, papers),
         mechanism=optional_ref(direction.mechanism_from),
+        recalled=tuple(paper_ref(paper_id, papers) for paper_id in direction.mechanism_found),
         in_picture=pictures is not None and all(chain_picture.shows_all(picture) for picture in pictures),
         pairings=tuple(
             PairingView(

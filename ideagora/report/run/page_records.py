@@ -67,6 +67,8 @@ class DirectionView:
     limitation: Ref
     mechanism: Ref | None
     """``None``: the mechanism was stated from memory."""
+    recalled: tuple[Ref, ...]
+    """The papers that a search for a mechanism from memory found."""
     in_picture: bool
     """Whether the picture of the chain shows its whole text."""
     pairings: tuple[PairingView, ...]
