@@ -17,6 +17,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from ideagora import __version__
 from ideagora.agents.role import ROLES
 from ideagora.commands.demo import OPTIONS, demo_settings, model_name, recording_folder
@@ -31,9 +33,12 @@ class RecordingChat(LiteLLMChatModel):
     """Calls a model and records each answer. Recorded requests are not sent again."""
 
     notes: Path
+    used: set[str] = Field(default_factory=set)
+    """Keys of the answers that the run asked for."""
 
     async def _agenerate(self, *args: Any, **kwargs: Any) -> Any:
         key = answer_key(kwargs["role"], kwargs["inputs"])
+        self.used.add(key)
         if not follows_bad_reply(args[0]) and (reply := replies_in(self.notes).get(key)) is not None:
             return await ScriptedChatModel(replies=lambda call: reply)._agenerate(*args, **kwargs)
         result = await super()._agenerate(*args, **kwargs)
@@ -82,9 +87,9 @@ def main() -> None:
     request = Request(topic=arguments.topic, options=OPTIONS, settings=settings, out=arguments.home / "run")
     if run(request, {model: chat}) != 0:
         raise SystemExit("The run did not finish: run the same command again to resume.")
-    replies = replies_in(notes)
-    used = {name: role.prompt.hash for name, role in sorted(ROLES.items())}
-    Recording(header.model_copy(update={"prompts": used}), replies).write(recording_folder())
+    replies = {key: reply for key, reply in replies_in(notes).items() if key in chat.used}
+    hashes = {name: role.prompt.hash for name, role in sorted(ROLES.items())}
+    Recording(header.model_copy(update={"prompts": hashes}), replies).write(recording_folder())
     with closing(sqlite3.connect(arguments.home / "cache" / CACHE_FILE)) as cache:
         write_vectors(recording_folder(), cache.execute("SELECT key, vector FROM vectors"))
     print(f"{len(replies)} answers in {recording_folder()}. Now: ideagora demo")

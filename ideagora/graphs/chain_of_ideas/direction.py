@@ -29,7 +29,7 @@ from ideagora.graphs.chain_of_ideas.state import (
     shown_entities,
 )
 from ideagora.graphs.services import Services
-from ideagora.graphs.steps.near_search import search_near
+from ideagora.graphs.steps.near_search import NEAR_MECHANISM, search_near
 from ideagora.graphs.steps.reading import read_papers
 from ideagora.graphs.steps.steering import nearest_records
 from ideagora.graphs.steps.topic_similarity import related_to_topic
@@ -164,7 +164,9 @@ async def find_neighbours(
     queries = cure_queries(chain, context)
     count = LEAD_NEIGHBOURS + len(chain["links"]) if context.makes_leads else _most_found(chain)
     if queries and not context.makes_leads:
-        near = await asyncio.gather(*(search_near(context.library, query, count) for query in queries))
+        near = await asyncio.gather(
+            *(search_near(context.library, query, count, NEAR_MECHANISM) for query in queries)
+        )
         return dict(zip(queries, near, strict=True))
     others = (
         [topic.text, *limitations, *queries]
@@ -234,7 +236,7 @@ async def _search_recalled(context: Services, direction: Direction) -> list[Pape
     """Papers that have the mechanism, if it was stated from memory: the ideator is shown them."""
     if direction.mechanism_query is None:
         return []
-    papers = await search_near(context.library, direction.mechanism_query, RECALLED)
+    papers = await search_near(context.library, direction.mechanism_query, RECALLED, NEAR_MECHANISM)
     context.say(f"from memory: {direction.mechanism_query} ({len(papers)} papers found)")
     return papers
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NEAREST = 5
 """How many papers coverage is computed from: those nearest to the topic."""
 
-COVERAGE_THRESHOLD = 0.05
+COVERAGE_THRESHOLD = 0.03
 """Minimum ``Coverage.score`` of a covered topic."""
 
 SINGLE_PAPER = (0.55, 0.75)
@@ -49,7 +49,7 @@ GENERIC_WEIGHT = 0.3
 """Weight of a generic word of a topic ("model"), relative to other words."""
 
 _ENDINGS = sorted(
-    """ifications ification izations isations ization isation ized ised izing ising izes ises ize ise
+    """ications ication izations isations ization isation ized ised izing ising izes ises ize ise
     ations ation ators ator ated ates ating ate ative abilities ability alities ality ities ity ables
     able ational ically ical ics ic als al ings ing ers er ors or ions ion ies ier iers ied ying ed es s
     e y ness ives ive ously ous ly""".split(),
