@@ -37,7 +37,7 @@ def uncovered(which: Which = "calibration") -> list[Labelled]:
 
 
 def _read(name: str, which: Which) -> list[Labelled]:
-    file = f"{name}.tsv" if which == "calibration" else f"{name}_{which}.tsv"
-    with (_FOLDER / file).open(encoding="utf-8", newline="") as file:
+    list_file = f"{name}.tsv" if which == "calibration" else f"{name}_{which}.tsv"
+    with (_FOLDER / list_file).open(encoding="utf-8", newline="") as file:
         rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     return [Labelled(topic, tuple(label.split(","))) for label, topic in rows]

@@ -281,8 +281,12 @@ def test_a_paper_goes_to_the_chain_that_has_no_other() -> None:
         }
 
     state = cast(Any, {"chains": {"1": chain(1, 8, 9), "2": chain(2, 8)}})
-    context = SimpleNamespace(options=find_agent("chain-of-ideas").options, say=lambda text: None)
-    updates = grow(state, cast(Any, SimpleNamespace(context=context)))["chains"]
+    context = SimpleNamespace(
+        options=find_agent("chain-of-ideas").options,
+        say=lambda text: None,
+        library=SimpleNamespace(prefetch=lambda **papers: None),
+    )
+    updates = asyncio.run(grow(state, cast(Any, SimpleNamespace(context=context))))["chains"]
     assert [updates[n]["links"][0]["paper"]["id"] for n in ("1", "2")] == ["p9", "p8"]
 
 

@@ -16,7 +16,7 @@ from ideagora.agents.text.quotes import verify_quote
 from ideagora.agents.views import paper_brief
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.services import Services
-from ideagora.graphs.steps.experiment import NEAR_QUERY
+from ideagora.graphs.steps.near_search import NEAR_QUERY
 from ideagora.graphs.steps.steering import nearest_records
 from ideagora.models.offline.text import names
 from ideagora.retrieval.library import Library
