@@ -34,14 +34,15 @@ def test_a_duplicate_seed_is_dropped_and_half_of_the_calls_see_literature() -> N
         shown = len(call.inputs.papers)
         own = f"Calling tools with {'literature' if shown else 'memory'} {len(call.inputs.earlier)}"
         papers = [0] if shown else []
-        return {"seeds": [numbered("Repairing calls", []), numbered(own, papers)][: call.inputs.count]}
+        again = "Repairing calls!" if shown else "Repairing calls"
+        return {"seeds": [numbered(again, []), numbered(own, papers)][: call.inputs.count]}
 
     ran = Ran(task_of("ai-researcher", seeds=6), seed_ideator=seeds)
     asked = [call.inputs for call in ran.calls if call.role == "seed_ideator"]
     assert sorted(bool(inputs.papers) for inputs in asked) == [False, True]
     expanded = [call.inputs.seed.title for call in ran.calls if call.role == "proposal_writer"]
     assert Counter(expanded) == {
-        "Repairing calls": 1,
+        "Repairing calls!": 1,
         "Calling tools with literature 0": 1,
         "Calling tools with memory 0": 1,
     }

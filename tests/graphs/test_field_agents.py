@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from ideagora.agents.ai_scientist.ideas import SCORES
 from ideagora.graphs.agent import with_ideas
 from ideagora.models.chat_models import ScriptedCall
 from ideagora.registry import find_agent
@@ -359,6 +360,22 @@ def test_ai_scientist_passes_over_an_idea_that_is_not_new() -> None:
     assert [idea.novelty_check.status for idea in both.ideas if idea.novelty_check] == ["novel", "too_close"]
     notes = json.loads(Path("both/run.json").read_text(encoding="utf-8"))["notes"]
     assert any("is not new" in note for note in notes)
+
+
+def test_ai_scientist_takes_the_idea_farthest_from_any_paper_if_none_is_rated() -> None:
+    def unrated(call: ScriptedCall) -> Any:
+        idea = reply(call, "ArchivedIdea", **dict.fromkeys(SCORES))
+        titles.append(idea["title"])
+        return idea
+
+    def step(call: ScriptedCall) -> Any:
+        answer = reply(call, "NoveltyStep")
+        return answer if call.inputs.idea.title == titles[0] else {**answer, "closest": []}
+
+    titles: list[str] = []
+    task = task_of("ai-scientist", drafts=2, reflections=0, searches=1)
+    (idea,) = Ran(task, archive_ideator=unrated, novelty_searcher=step).ideas
+    assert idea.title == titles[1]
 
 
 def test_ai_scientist_keeps_an_idea_whose_reflection_cannot_be_read() -> None:
