@@ -34,17 +34,8 @@ def load_run(
     Raises:
         UsageError: the folder has no benchmark run, its ideas are incomplete, or its data set has changed.
     """
-    record = RunFolder(folder, "").read() or {}
-    options = record.get("options")
-    if not isinstance(options, Mapping) or "samples" not in record or not (folder / "ideas.jsonl").exists():
-        raise UsageError(
-            f"{folder} is not the folder of a benchmark run. Make one: ideagora bench NAME AGENTS --no-score."
-        )
-    if outages := record.get("idea_outages"):
-        raise UsageError(
-            f"The ideas in {folder} are incomplete: {str(outages[0]).rstrip('.')}. Repeat the command that "
-            "generates them first."
-        )
+    record = _record_of(folder)
+    options = record["options"]
     settings = _with_settings_of(record, settings)
     benchmark_options = tuple(map(str, options.get("benchmark", ())))
     benchmark = find_benchmark(str(record["agent"]), benchmark_options)
@@ -70,6 +61,26 @@ def load_run(
         benchmark_options=benchmark_options,
         notes=tuple(record.get("idea_notes", ())),
     )
+
+
+def _record_of(folder: Path) -> Mapping[str, Any]:
+    """The record of a benchmark run that has all its ideas.
+
+    Raises:
+        UsageError: there is none in the folder, or ideas are missing.
+    """
+    record = RunFolder(folder, "").read() or {}
+    is_run = isinstance(record.get("options"), Mapping) and "samples" in record
+    if not is_run or not (folder / "ideas.jsonl").exists():
+        raise UsageError(
+            f"{folder} is not the folder of a benchmark run. Make one: ideagora bench NAME AGENTS --no-score."
+        )
+    if outages := record.get("idea_outages"):
+        raise UsageError(
+            f"The ideas in {folder} are incomplete: {str(outages[0]).rstrip('.')}. Repeat the command that "
+            "generates them first."
+        )
+    return record
 
 
 def _with_settings_of(record: Mapping[str, Any], settings: Settings) -> Settings:

@@ -7,7 +7,7 @@ Besides the files of every run folder, the folder contains ``runs/`` (runs of th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ideagora.benchmarks.results.records import BenchmarkResult
@@ -73,24 +73,37 @@ async def run_benchmark(
         elif (finished := load_finished(folder)) is not None:
             return finished
         planned, unread = await _plan_runs(run, path, resources)
-        runs = [one.run for one in planned]
-        budget = load_budget(run.settings, [path, *(one.folder for one in runs)])
+        budget = load_budget(run.settings, [path, *(one.run.folder for one in planned)])
         await _check_judges(run, resources, budget)
-        generated = _Generated()
-        await run_agents(runs, resources.library, resources.listener, generated.add, resources.chats, budget)
-        results = [generated.results[position] for position in range(len(runs))]
-        write_ideas(path, all_ideas(run, planned, results))
-        log = IdeaLog(path)
-        down = outage_lines(runs, results)
-        summaries = summarize_agents(run, planned, results, log)
-        plain = (one for one in runs if isinstance(one.task.options, ModelOptions))
-        refused = refusal_notes((one.name, one.folder) for one in plain)
-        notes = (*run.notes, *unread, *run.contestants.notes, *literature_notes(runs), *refused)
+        ideas = await _generate(run, planned, path, resources, budget)
+        ideas = replace(ideas, notes=(*run.notes, *unread, *ideas.notes))
         if not run.judged:
-            record_ideas(run, folder, summaries, notes, down)
+            record_ideas(run, folder, ideas.agents, ideas.notes, ideas.down)
             return ()
-        ideas = FolderIdeas(log, summaries, notes, down)
         return await judge_ideas(run, folder, ideas, resources, budget)
+
+
+async def _generate(
+    run: BenchmarkRun,
+    planned: Sequence[PlannedRun],
+    path: Path,
+    resources: BenchmarkResources,
+    budget: Budget,
+) -> FolderIdeas:
+    """Run the agents and write all ideas to the folder."""
+    runs, generated = [one.run for one in planned], _Generated()
+    await run_agents(runs, resources.library, resources.listener, generated.add, resources.chats, budget)
+    results = [generated.results[position] for position in range(len(runs))]
+    write_ideas(path, all_ideas(run, planned, results))
+    log = IdeaLog(path)
+    plain = (one for one in runs if isinstance(one.task.options, ModelOptions))
+    refused = refusal_notes((one.name, one.folder) for one in plain)
+    return FolderIdeas(
+        log=log,
+        agents=summarize_agents(run, planned, results, log),
+        notes=(*run.contestants.notes, *literature_notes(runs), *refused),
+        down=outage_lines(runs, results),
+    )
 
 
 async def _check_judges(run: BenchmarkRun, resources: BenchmarkResources, budget: Budget) -> None:
