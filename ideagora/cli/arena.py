@@ -49,8 +49,8 @@ class ContestantOptions:
     runs: Annotated[
         int | None,
         typer.Option(
-            help="Let each agent generate its ideas this many times under different seeds. The rating is the "
-            "that of all runs; shown beside it: how much runs vary, the best idea of each topic, and how "
+            help="Let each agent generate its ideas this many times, with different seeds. The rating covers "
+            "all runs; separate figures show how much runs vary, the best idea of each topic, and how "
             "different the ideas are.",
             show_default="1",
         ),

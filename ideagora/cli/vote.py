@@ -45,7 +45,7 @@ def export(
 ) -> None:
     """Write a ballot file: pairs of ideas, in which a person marks the better idea on each criterion.
 
-    The file does not say who made an idea. All voters get the same pairs, each in a different random
+    The file does not name the authors of ideas. All voters get the same pairs, each in a different random
     order, so their votes can be compared with each other and with the judges.
     """
     from ideagora.commands.vote import export as run

@@ -476,7 +476,7 @@ def test_commands_share_their_help_panels() -> None:
     }
     shared = ["Agents", "Models", "Cost and limits", "Literature", "Reproducibility", "Output"]
     assert panels["generate"] == ["Arguments", "Options", "Agents", "Steer the ideas", *shared[1:]]
-    assert panels["arena"] == ["Arguments", "Options", "Judging", "Figures", *shared]
+    assert panels["arena"] == ["Arguments", "Options", "Contestants", "Judging", "Figures", *shared[1:]]
 
 
 def test_agents_as_json() -> None:
