@@ -52,6 +52,14 @@ STEPS = {
     "review_experiment": "reviewing the experiment",
     "search_for_experiment": "searching for the experiment",
     "refine_experiment": "refining the experiment",
+    "draft": "drafting with another agent",
+    "merge_twins": "looking for duplicate ideas",
+    "vary": "making an idea from others",
+    "compare_with_parent": "comparing an idea with those it was made from",
+    "choose_ideas": "choosing different ideas",
+    "check_novelty": "checking novelty",
+    "rank_ideas": "ranking the ideas",
+    "write_overview": "writing the overview",
 }
 
 LISTED_LEADS = 6
