@@ -11,6 +11,7 @@ import pytest
 from scipy.stats import t, ttest_ind, ttest_rel
 
 from ideagora.commands.compare import run as run_compare
+from ideagora.evaluators.agreement.columns import number_of
 from ideagora.evaluators.statistics.scores import mixed_model
 from tests.support.command import Done, run
 
@@ -74,6 +75,13 @@ def test_a_strict_reviewer_and_a_difficult_topic_do_not_count_against_a_conditio
     shown = compare(path, "--reference", "human")
     assert "agent by +" in shown.out
     assert "strict" not in shown.out.split()
+
+
+def test_numbers_may_be_explained() -> None:
+    cells = {"6": 6.0, " 6.5 ": 6.5, "6 (good)": 6.0, "6: good": 6.0, "-1(bad)": -1.0, 3: 3.0}
+    assert {cell: number_of(cell) for cell in cells} == cells
+    for text in ("3-4", "3 good things", "six", "", "nan", None, True):
+        assert number_of(text) is None, text
 
 
 def test_the_mixed_model_is_the_paired_test_in_a_balanced_design(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 IDEA_COLUMNS = ("idea", "idea_id", "id", "item")
 REVIEWER_COLUMNS = ("reviewer", "reviewer_id", "reviewer_name", "rater", "annotator")
 TOPIC_COLUMNS = ("topic", "topic_name", "topic_id")
-_EXPLAINED = re.compile(r"(\S++)\s*+[(:].*", re.DOTALL)
+_EXPLAINED = re.compile(r"([-+.\deE]++)\s*+[(:].*", re.DOTALL)
 
 
 def find_column(names: Sequence[str], known: Iterable[str]) -> str | None:
@@ -25,7 +25,7 @@ def number_of(value: Any) -> float | None:
     text = str(value).strip()
     explained = _EXPLAINED.fullmatch(text)
     try:
-        number = float(explained[1].rstrip(":") if explained else text)
+        number = float(explained[1] if explained else text)
     except ValueError:
         return None
     return number if math.isfinite(number) else None

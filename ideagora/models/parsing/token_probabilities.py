@@ -17,7 +17,8 @@ MOST_TOKENS = 5
 """Alternatives requested at each place, of which all providers give at least as many."""
 _ENOUGH = 0.5
 """Probability that the alternatives of known meaning must have together."""
-_VALUE = r'"{}"\s*+:\s*+"'
+_VALUE = re.compile(r'"([^"\\]++)"\s*+:\s*+"')
+"""The name of a field and the beginning of its value; quotation marks within a text have a backslash."""
 
 Token = tuple[bytes, Sequence[tuple[bytes, float]]]
 """A token of the reply, and the alternatives in its place with their log-probabilities."""
@@ -53,12 +54,8 @@ def find_alternatives(
     start = whole.find(raw) if raw.strip() else -1
     if start < 0:
         return None
-    found = {}
-    for field in fields:
-        match = re.search(_VALUE.format(re.escape(field)), text)
-        if match is not None:
-            found[field] = _at(tokens, start + len(text[: match.end()].encode()))
-    return found
+    ends = {match[1]: match.end() for match in _VALUE.finditer(text) if match[1] in fields}
+    return {field: _at(tokens, start + len(text[:end].encode())) for field, end in ends.items()}
 
 
 def _at(tokens: Sequence[Token], place: int) -> dict[str, float]:
