@@ -102,13 +102,15 @@ def test_no_texts_make_no_rows(tmp_path: Path) -> None:
 
 def test_each_text_is_embedded_once_for_all_time(tmp_path: Path) -> None:
     first, inner = cached(tmp_path)
-    rows = first.encode(["a b", "c", "a b", "ü"])
-    assert inner.asked == ["a b", "c", "ü"]
+    texts = ["a b c", "c", "a b c", "ü", "a b d"]
+    rows = first.encode(texts)
+    assert inner.asked == ["a b c", "c", "ü", "a b d"]
+    assert np.array_equal(rows, HashEmbedder().encode(texts))
     (tmp_path / "vectors.sqlite").rename(tmp_path / "away")
     assert np.array_equal(first.encode(["ü", "c"]), rows[[3, 1]]), "the latest are in memory"
     (tmp_path / "away").rename(tmp_path / "vectors.sqlite")
     again, other = cached(tmp_path)
-    assert np.array_equal(again.encode(["ü", "a b"]), rows[[3, 0]])
+    assert np.array_equal(again.encode(["ü", "a b c"]), rows[[3, 0]])
     assert other.asked == []
     assert again.name == "counting"
 
