@@ -93,20 +93,7 @@ async def run_job(
     graph = job.build()  # before the record: it defines the roles, whose prompts are recorded
     budget = budget or create_budget(job.settings, {})
     run = _begin_run(job, folder, listener, budget)
-    client = LLMClient(
-        job.settings,
-        cache=ResponseCache.for_home(job.settings.home),
-        tracker=run.tracker,
-        chats=chats,
-        embedder=embedder,
-        run_id=job.identity,
-        raw_folder=folder.path / "raw",
-        on_event=run.on_event,
-        budget=budget,
-        retry_counts=retry_counts(folder.events()),
-        slots=slots,
-        cutoff=job.cutoff,
-    )
+    client = _create_client(job, folder, run, embedder, chats, budget, slots)
     record = run.record
     if library is not None:
         library.begin_run(run.on_event, folder.events() if run.resumes else (), job.identity)
@@ -139,6 +126,32 @@ class _Run:
     """Whether the graph continues after an interruption."""
     changes: list[str]
     """Why the graph begins again although the run was only interrupted."""
+
+
+def _create_client(
+    job: Job,
+    folder: RunFolder,
+    run: _Run,
+    embedder: Callable[[], Embedder],
+    chats: Mapping[str, BaseChatModel] | None,
+    budget: Budget,
+    slots: asyncio.Semaphore | None,
+) -> LLMClient:
+    """The client of the graph's nodes, which records its calls in the run."""
+    return LLMClient(
+        job.settings,
+        cache=ResponseCache.for_home(job.settings.home),
+        tracker=run.tracker,
+        chats=chats,
+        embedder=embedder,
+        run_id=job.identity,
+        raw_folder=folder.path / "raw",
+        on_event=run.on_event,
+        budget=budget,
+        retry_counts=retry_counts(folder.events()),
+        slots=slots,
+        cutoff=job.cutoff,
+    )
 
 
 def _begin_run(job: Job, folder: RunFolder, listener: Listener, budget: Budget) -> _Run:
