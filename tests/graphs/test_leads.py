@@ -173,6 +173,12 @@ def test_pairs_of_papers_that_cite_each_other_come_last_and_only_where_leads_are
     assert [one["weak"] for one in select_pairs(many, 5)] == ["b", "c", "d"]
 
 
+def test_pairs_of_two_papers_beside_the_chain_come_last() -> None:
+    beside = {**pair("a", "x"), "chain": [{"id": "b"}]}
+    inside = {**pair("b", "y"), "chain": [{"id": "b"}]}
+    assert [one["weak"] for one in select_pairs([{"branch": 1, "pairs": [beside, inside]}], 5)] == ["b", "a"]
+
+
 def test_without_a_good_pair_the_closest_is_offered_with_a_note() -> None:
     nearest = {**pair("a", "x"), "good": False}
     assert [one["weak"] for one in select_pairs([{"branch": 1, "pairs": [nearest, nearest]}], 5)] == ["a"]

@@ -153,7 +153,8 @@ def short_paper_name(title: str, text: str) -> str:
     """Return a paper's short name of at most five words, or else the first words of its title."""
     words = [word for word in texts.short_name(title, text).split() if word != "…"]
     if len(words) <= MAX_NAME_WORDS + 1:
-        return " ".join(words)
+        name = " ".join(words)
+        return f"“{name}”" if name.endswith("?") else name
     words = words[:MAX_NAME_WORDS]
     while len(words) > 1 and words[-1].lower() in FUNCTION_WORDS:
         words.pop()

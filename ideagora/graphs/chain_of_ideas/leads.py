@@ -106,9 +106,16 @@ def _is_free(pair: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]]) -> bo
     )
 
 
-def _rank(pair: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]]) -> tuple[bool, int]:
-    """Sort key: a pair comes later if one paper cites the other or its kind of difficulty was chosen."""
-    return pair["cites"] is not None, sum(pair["kind"] == other["kind"] for other in chosen)
+def _rank(pair: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]]) -> tuple[bool, bool, int]:
+    """Sort key: a pair comes later if one paper cites the other, if neither is in its chain, or if its kind of
+    difficulty was chosen.
+    """
+    chain = {paper["id"] for paper in pair.get("chain", ())}
+    return (
+        pair["cites"] is not None,
+        chain.isdisjoint((pair["weak"], pair["strong"])),
+        sum(pair["kind"] == other["kind"] for other in chosen),
+    )
 
 
 def describe_positions(chain: Sequence[Paper], weak: Paper, strong: Paper, cites: str | None) -> str:
