@@ -107,8 +107,8 @@ def _is_free(pair: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]]) -> bo
 
 
 def _rank(pair: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]]) -> tuple[bool, bool, int]:
-    """Sort key: a pair comes later if one paper cites the other, if neither is in its chain, or if its kind of
-    difficulty was chosen.
+    """Sort key: a pair comes later if one paper cites the other, if neither is in its chain, or if its kind
+    of difficulty was chosen.
     """
     chain = {paper["id"] for paper in pair.get("chain", ())}
     return (
