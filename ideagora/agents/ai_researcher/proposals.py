@@ -42,7 +42,7 @@ class Proposal(SearchableIdea):
 
 
 def _expand(engine: ExtractiveModel, inputs: ProposalInputs) -> dict[str, Any]:
-    """Return the lead of the seed's two papers; a seed without papers becomes one with the nearest papers."""
+    """Return the lead of the seed's two papers; a seed without papers ends the lead of the nearest ones."""
     pair = min(inputs.built_on, len(inputs.papers)) > 1
     direction = DirectionView(
         text="",
@@ -53,15 +53,9 @@ def _expand(engine: ExtractiveModel, inputs: ProposalInputs) -> dict[str, Any]:
     )
     topic = inputs.topic if pair else f"{inputs.seed.title}. {inputs.topic}"
     lead = draft_lead(engine, topic, inputs.papers, direction if pair else None)
-    if pair:
-        return {**lead, "method": lead_as_steps(lead), "queries": []}
-    return {
-        **lead,
-        "queries": [],
-        "title": inputs.seed.title,
-        "motivation": f"{inputs.seed.problem} {lead['motivation']}",
-        "method": f"1. {inputs.seed.mechanism}\n2. Compare it with {lead['method']}",
-    }
+    steps = lead_as_steps(lead)
+    method = steps if pair else f"{steps}\n4. {inputs.seed.mechanism}"
+    return {**lead, "method": method, "queries": []}
 
 
 PROPOSAL_WRITER = Role(
