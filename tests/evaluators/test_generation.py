@@ -127,9 +127,9 @@ def test_runs_share_the_calls_and_nothing_else(tmp_path: Path) -> None:
         assert result.ideas[0].topic == run.task.topic.text
         missed = [note for note in record(run)["notes"] if "Nothing found" in note]
         assert len(missed) == (run.name == "rag")
-        assert all(f"“{run.task.topic.text}”" in note for note in missed)
+        assert all(f" {run.task.topic.text}”" in note for note in missed)
         others = {topic for topic in TOPICS if topic not in run.task.topic.text}
-        assert not any(f"“{topic}”" in note for note in missed for topic in others)
+        assert not any(f" {topic}”" in note for note in missed for topic in others)
         assert run.name == "rag" or not record(run)["held_back"]
     assert world.disconnected == 1, "only the last run closes the connections"
     stages = [event for event in events if event["event"] == "arena"]

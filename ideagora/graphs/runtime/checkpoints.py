@@ -6,8 +6,10 @@ names; here only LangGraph's own list of safe types is allowed, and any other na
 
 from __future__ import annotations
 
+import sqlite3
+import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 FILE = "checkpoints.sqlite"
+CLOSING_SECONDS = 10.0
+"""Maximum seconds to wait for statements that run when a run is cancelled."""
 _CONSTRUCTORS = range(6)
 """Codes of LangGraph's MessagePack extensions whose body begins with a module and a name in it."""
 
@@ -68,9 +72,18 @@ def _refused(path: Path, what: str) -> UntrustedCheckpoints:
     )
 
 
+class _Database(sqlite3.Connection):
+    """Ends its transaction when it is closed; SQLite itself waits for statements that somebody still refers to."""
+
+    def close(self) -> None:
+        with suppress(sqlite3.ProgrammingError):  # it is closed
+            self.rollback()
+        super().close()
+
+
 @asynccontextmanager
 async def open_saver(folder: Path) -> AsyncIterator[AsyncSqliteSaver]:
-    """Open the saver of a run folder.
+    """Open the saver of a run folder; close it also if the run is cancelled.
 
     Raises:
         sqlite3.DatabaseError: the file is not a database.
@@ -79,8 +92,23 @@ async def open_saver(folder: Path) -> AsyncIterator[AsyncSqliteSaver]:
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     path = folder / FILE
-    async with aiosqlite.connect(path) as connection:
-        yield AsyncSqliteSaver(connection, serde=plain_serializer(path))
+    opened: list[tuple[sqlite3.Connection, threading.Thread]] = []
+
+    def connect() -> sqlite3.Connection:
+        database = sqlite3.connect(path, check_same_thread=False, factory=_Database)
+        opened.append((database, threading.current_thread()))
+        return database
+
+    try:
+        async with aiosqlite.Connection(connect, iter_chunk_size=64) as connection:
+            yield AsyncSqliteSaver(connection, serde=plain_serializer(path))
+    finally:
+        for (
+            database,
+            worker,
+        ) in opened:  # aiosqlite skips a close that is cancelled: the file would stay locked
+            worker.join(CLOSING_SECONDS)
+            database.close()
 
 
 async def last_state(graph: Any, config: Any) -> Any:

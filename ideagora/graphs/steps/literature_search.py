@@ -62,8 +62,8 @@ async def search_literature(
     """Search for the topic and each query, and grade what they find.
 
     Rewording runs beside the first judgement; what the new queries find is judged afterwards. A web service
-    searches for words and makes every request wait, so it is asked for the topic itself only if the queries,
-    the first of which is for the whole topic, find nothing.
+    searches for words and makes every request wait, so it is asked for the topic itself only if fewer papers
+    than queries, the first of which is for the whole topic, are accepted.
 
     Args:
         context: the run's services.
@@ -94,7 +94,8 @@ async def search_literature(
     graded, reworded = await asyncio.gather(
         grade_papers(context, topic, search.new_candidates()), _reword(context, topic, weak, search)
     )
-    await search.run(list(reworded.values()))
+    found_few = is_service and len(graded.accepted) < len(queries)
+    await search.run([*reworded.values(), *([_topic_query(topic)] if found_few else [])])
     graded = graded.merge(await grade_papers(context, topic, search.new_candidates()))
     if not graded.accepted and not allow_thin and not topic.inspirations:  # those cover their topic
         raise await _not_covered(context, topic)
