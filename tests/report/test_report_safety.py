@@ -34,8 +34,8 @@ TAGS = set(
     "svg g path circle rect text".split()
 )
 ATTRIBUTES = set(
-    "lang charset http-equiv content name class dir href id rel title role aria-label viewbox width height x y "
-    "cx cy r rx d font-size direction scope data-name colspan open value".split()
+    "lang charset http-equiv content name class dir href id rel title role aria-label viewbox width height x "
+    "y cx cy r rx d font-size direction scope data-name colspan open value".split()
 )
 
 

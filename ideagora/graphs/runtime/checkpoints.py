@@ -73,7 +73,7 @@ def _refused(path: Path, what: str) -> UntrustedCheckpoints:
 
 
 class _Database(sqlite3.Connection):
-    """Ends its transaction when it is closed; SQLite itself waits for statements that somebody still refers to."""
+    """Ends its transaction when it is closed; SQLite waits for statements that are still referred to."""
 
     def close(self) -> None:
         with suppress(sqlite3.ProgrammingError):  # it is closed
