@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ideagora.agents.judges import CRITERIA
+from ideagora.agents.arena.judges import CRITERIA
 from ideagora.commands.arena import Request, run
 from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
 from ideagora.schema import Idea, stable_id

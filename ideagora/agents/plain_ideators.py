@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, Protocol
 
+from ideagora.agents.chain_of_ideas.ideator import IdeaParts, SourcedIdea, check_sources
 from ideagora.agents.idea_inputs import ProposedIdea, TooClose, draft_lead
-from ideagora.agents.ideator import IdeaParts, SourcedIdea, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief
 from ideagora.models.call import Inputs

@@ -16,12 +16,12 @@ from ideagora.commands.interrupts import run_async
 from ideagora.commands.judging import costs_nothing, open_resources, print_expected_cost, result_or_exit_code
 from ideagora.config import Settings, load_settings
 from ideagora.errors import BudgetExhausted, SettingsError
-from ideagora.evaluators.arena.contestants import choose_topics, resolve_contestants
-from ideagora.evaluators.arena.entries import build_lineup
+from ideagora.evaluators.arena.entries.contestants import choose_topics, resolve_contestants
+from ideagora.evaluators.arena.entries.lineup import Contestant, Lineup, topic_key
+from ideagora.evaluators.arena.entries.selection import build_lineup
 from ideagora.evaluators.arena.evaluation import STYLE
 from ideagora.evaluators.arena.folder import LEADERBOARD_FILE
 from ideagora.evaluators.arena.leaderboard.voted import read_votes
-from ideagora.evaluators.arena.lineup import Contestant, Lineup, topic_key
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.planning import ArenaPlan, detectable_differences
 from ideagora.evaluators.arena.tournament import Arena, RunResources, expected_verdicts, run_tournament
@@ -31,7 +31,7 @@ from ideagora.graphs.run_folder import RunFolder
 from ideagora.report.arena.plan import show_plan
 from ideagora.report.arena.terminal import show_leaderboard
 from ideagora.report.console import print_error, print_incomplete
-from ideagora.report.run.provenance import OFFLINE_NOTICE
+from ideagora.report.run.wording.provenance import OFFLINE_NOTICE
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -28,7 +28,7 @@ from ideagora.commands.interrupts import run_async
 from ideagora.commands.judging import costs_nothing, open_resources, print_expected_cost, result_or_exit_code
 from ideagora.config import Settings, load_settings
 from ideagora.errors import BudgetExhausted, UsageError
-from ideagora.evaluators.arena.contestants import resolve_contestants
+from ideagora.evaluators.arena.entries.contestants import resolve_contestants
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.report.console import print_incomplete
 from ideagora.report.export import require_library

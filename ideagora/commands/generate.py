@@ -30,15 +30,15 @@ from ideagora.graphs.task import Task
 from ideagora.importing.steering import read_steering
 from ideagora.registry import find_agent
 from ideagora.report.console import plain, print_error, print_incomplete
-from ideagora.report.run.leads import is_lead
-from ideagora.report.run.provenance import (
+from ideagora.report.run.terminal import RunProgress, short_titles, show_idea, show_leads
+from ideagora.report.run.wording.leads import is_lead
+from ideagora.report.run.wording.provenance import (
     OFFLINE_LEADS_NOTICE,
     OFFLINE_NOTICE,
     REAL_MODEL,
     REAL_MODEL_HINT,
     recorded_notice,
 )
-from ideagora.report.run.terminal import RunProgress, short_titles, show_idea, show_leads
 from ideagora.schema import Steering, Topic
 
 if TYPE_CHECKING:

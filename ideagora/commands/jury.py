@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ideagora.agents.style import RESTYLE
+from ideagora.agents.arena.style import RESTYLE
 from ideagora.benchmarks.benchmark import Plan
 from ideagora.benchmarks.jury.benchmark import NO_TOPIC, Jury, assign_samples, count_topics, samples_of
 from ideagora.benchmarks.running.idea_log import IDEAS_FILE, SAMPLE
@@ -15,7 +15,7 @@ from ideagora.benchmarks.running.records import BenchmarkRun
 from ideagora.commands.bench import Request, folder_of, plans_of, run_guarded
 from ideagora.config import Settings, load_settings
 from ideagora.errors import UsageError
-from ideagora.evaluators.arena.contestants import resolve_idea_sets
+from ideagora.evaluators.arena.entries.contestants import resolve_idea_sets
 from ideagora.schema import Topic
 
 if TYPE_CHECKING:

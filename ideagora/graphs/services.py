@@ -11,7 +11,7 @@ from ideagora.errors import RunError
 if TYPE_CHECKING:
     from ideagora.models.client import LLMClient
     from ideagora.retrieval.library import Library
-    from ideagora.retrieval.target_paper import TargetPaper
+    from ideagora.retrieval.restrictions.target_paper import TargetPaper
 
 
 @dataclass(frozen=True)

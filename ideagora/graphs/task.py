@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ideagora.models.embeddings.embedder import Embedder
     from ideagora.retrieval.corpus.sample_papers import SamplePapers
     from ideagora.retrieval.library import Library
-    from ideagora.retrieval.target_paper import TargetPaper
+    from ideagora.retrieval.restrictions.target_paper import TargetPaper
 
 STARTER_CORPUS_NOTE = (
     "The starter corpus ships summaries in our own words, not the papers' abstracts: quotations "
@@ -189,7 +189,7 @@ def _target_paper(agent: Agent, library: Library) -> Callable[[], Awaitable[Targ
         return None
 
     async def read() -> TargetPaper:
-        from ideagora.retrieval.target_paper import read_target_paper
+        from ideagora.retrieval.restrictions.target_paper import read_target_paper
 
         return await read_target_paper(paper_id, library)
 

@@ -16,8 +16,6 @@ from ideagora.retrieval.background import BackgroundTasks
 from ideagora.retrieval.corpus.paper_set import PaperSet, with_papers
 from ideagora.retrieval.corpus.sample_papers import SamplePapers
 from ideagora.retrieval.current_run import CurrentRun, current_run
-from ideagora.retrieval.cutoff import LiteratureFilter, title_key
-from ideagora.retrieval.exclusions import note_exclusion, resolve_exclusion
 from ideagora.retrieval.http.open_access import FetchedText, OpenAccessTexts
 from ideagora.retrieval.protocols import (
     Source,
@@ -27,12 +25,14 @@ from ideagora.retrieval.protocols import (
     SupportsRecommendations,
     SupportsWords,
 )
+from ideagora.retrieval.restrictions.cutoff import LiteratureFilter, title_key
+from ideagora.retrieval.restrictions.exclusions import note_exclusion, resolve_exclusion
+from ideagora.retrieval.restrictions.withheld import WithheldPaper, WithheldPapers
 from ideagora.retrieval.run_notes import BEGIN, RunNotes, since_begin
 from ideagora.retrieval.section_selection import READER_TOKENS, select_sections
 from ideagora.retrieval.similarity import rank_by_similarity
 from ideagora.retrieval.spelling import nearest_spelling
 from ideagora.retrieval.store.fulltext import FullText, FullTextStore
-from ideagora.retrieval.withheld import WithheldPaper, WithheldPapers
 from ideagora.schema import Paper, ScoredPaper, Topic, last_day
 
 TextKind = Literal["full text", "abstract", "title"]

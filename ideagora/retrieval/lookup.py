@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ideagora.retrieval.cutoff import possible_ids, title_key
 from ideagora.retrieval.library import Library
+from ideagora.retrieval.restrictions.cutoff import possible_ids, title_key
 from ideagora.schema import Paper
 
 _SEARCH_RESULTS = 5

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 from ideagora.retrieval.current_run import current_run
-from ideagora.retrieval.withheld import HELD_BACK
+from ideagora.retrieval.restrictions.withheld import HELD_BACK
 
 _MAX_LISTED = 5
 NoteKind = Literal[

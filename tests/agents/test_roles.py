@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 import ideagora
 from ideagora import agents
-from ideagora.agents.judges import IdeaPreference
+from ideagora.agents.arena.judges import IdeaPreference
 from ideagora.agents.role import ROLES, answer_format
 from ideagora.config import Settings
 from ideagora.models.cache.answers import ResponseCache

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ideagora.agents.style import with_plain_style
+from ideagora.agents.arena.style import with_plain_style
 from ideagora.agents.text.faithfulness import find_unsupported
 from ideagora.agents.text.plain_text import strip_formatting, strip_item, strip_title
 from ideagora.config import Settings

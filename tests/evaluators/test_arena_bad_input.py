@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from ideagora.errors import RequestRejected
-from ideagora.evaluators.arena.entries import LONGEST_IDEA
-from ideagora.evaluators.arena.lineup import topic_key
+from ideagora.evaluators.arena.entries.lineup import topic_key
+from ideagora.evaluators.arena.entries.selection import LONGEST_IDEA
 from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.models.chat_models import ScriptedCall
 from ideagora.schema import Usage, Verdict

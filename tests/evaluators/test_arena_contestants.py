@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from ideagora.errors import UsageError
-from ideagora.evaluators.arena.contestants import choose_topics, locate_ideas, resolve_contestants
-from ideagora.evaluators.arena.entries import build_lineup
-from ideagora.evaluators.arena.lineup import Lineup
+from ideagora.evaluators.arena.entries.contestants import choose_topics, locate_ideas, resolve_contestants
+from ideagora.evaluators.arena.entries.lineup import Lineup
+from ideagora.evaluators.arena.entries.selection import build_lineup
 from ideagora.evaluators.arena.tournament import without_unstyled
 from ideagora.schema import Topic
 from tests.support import command

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ideagora.evaluators.agreement.ballot_files import ballot_text
-from ideagora.evaluators.arena.contestants import clean_name
+from ideagora.evaluators.arena.entries.contestants import clean_name
 from tests.support import command
 from tests.support.arena_world import TOPICS, Held, field, idea, judge, write
 from tests.support.each import each_case

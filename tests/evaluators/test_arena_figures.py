@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ideagora.agents.judges import CRITERIA
+from ideagora.agents.arena.judges import CRITERIA
 from ideagora.evaluators.arena.comparisons import majority_outcome
 from ideagora.evaluators.arena.leaderboard.audit import family_of
 from ideagora.models.chat_models import ScriptedCall

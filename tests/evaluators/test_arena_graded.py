@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ideagora.agents.judges import (
+from ideagora.agents.arena.judges import (
     CRITERIA,
     EXPERIMENT_JUDGE,
     GRADED_EXPERIMENT_JUDGE,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ideagora.agents.judges import CRITERIA
+from ideagora.agents.arena.judges import CRITERIA
 from ideagora.errors import NoTokenProbabilities
 from ideagora.evaluators.judging.verdict_files import read_verdicts
 from ideagora.models.parsing.token_probabilities import choice_probabilities, find_alternatives

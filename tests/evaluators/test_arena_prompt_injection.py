@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ideagora.evaluators.arena.prompt_injection import HIDDEN, PATTERNS, injection_flags
+from ideagora.evaluators.arena.entries.prompt_injection import HIDDEN, PATTERNS, injection_flags
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.schema import Idea
 from tests.support.arena_world import Held, field, idea, judge, write

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ideagora.agents.judges import CRITERIA, EXPERIMENT_CRITERIA
+from ideagora.agents.arena.judges import CRITERIA, EXPERIMENT_CRITERIA
 from ideagora.evaluators.arena.folder import read_leaderboard, write_leaderboard
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.models.chat_models import ScriptedCall

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ideagora.agents.judges import CRITERIA
+from ideagora.agents.arena.judges import CRITERIA
 from ideagora.graphs.chain_of_ideas.choice import Score, rank_branches, score_duels
 from tests.support.each import each_case
 

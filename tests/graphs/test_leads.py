@@ -26,8 +26,8 @@ from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.models.embeddings.weights import MINILM
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
-from ideagora.report.run.leads import novelty_lines, reading_list
-from ideagora.report.run.novelty import novelty_summary
+from ideagora.report.run.wording.leads import novelty_lines, reading_list
+from ideagora.report.run.wording.novelty import novelty_summary
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.schema import ClosestPaper, Idea, NoveltyCheck, Paper
 from tests.support.command import filled_home, run_here

@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ideagora.agents.experiment import PlanView
-from ideagora.agents.judges import (
+from ideagora.agents.arena.judges import (
     CRITERIA,
     EXPERIMENT_CRITERIA,
     EXPERIMENT_JUDGE,
@@ -16,6 +15,7 @@ from ideagora.agents.judges import (
     PlanCandidate,
     PlanPairInputs,
 )
+from ideagora.agents.experiment import PlanView
 from ideagora.agents.role import ROLES
 from ideagora.agents.views import IdeaToTest, IdeaView
 from ideagora.evaluators.arena.judging import idea_view, plan_view

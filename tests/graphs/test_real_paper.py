@@ -16,7 +16,7 @@ from ideagora.errors import LibraryError, UsageError
 from ideagora.models.chat_models import ScriptedCall
 from ideagora.models.offline import ExtractiveModel
 from ideagora.registry import find_agent
-from ideagora.retrieval.target_paper import read_paper_file
+from ideagora.retrieval.restrictions.target_paper import read_paper_file
 from ideagora.schema import Topic
 from tests.agents.test_roles import complaint
 from tests.graphs.test_runtime import Ran, World, line, task_of

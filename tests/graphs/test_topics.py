@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from bench.topics import covered
-from ideagora.agents.judges import CRITERIA, IDEA_JUDGE, IdeaPairInputs
+from ideagora.agents.arena.judges import CRITERIA, IDEA_JUDGE, IdeaPairInputs
 from ideagora.agents.views import IdeaView
 from ideagora.errors import TopicNotCovered
 from ideagora.graphs.chain_of_ideas.anchors import find_anchors, plan_queries

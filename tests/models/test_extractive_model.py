@@ -7,13 +7,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ideagora.agents.forecaster import ForecastInputs
-from ideagora.agents.judges import CRITERIA, IdeaPairInputs
+from ideagora.agents.arena.judges import CRITERIA, IdeaPairInputs
+from ideagora.agents.chain_of_ideas.forecaster import ForecastInputs
+from ideagora.agents.chain_of_ideas.trend import TrendInputs
 from ideagora.agents.literature import RelevanceInputs
 from ideagora.agents.novelty import NoveltyInputs
 from ideagora.agents.role import ROLES
 from ideagora.agents.text.quotes import is_quoted
-from ideagora.agents.trend import TrendInputs
 from ideagora.agents.views import IdeaView, PaperBrief, paper_brief
 from ideagora.models.call import Inputs
 from ideagora.models.embeddings.embedder import HashEmbedder

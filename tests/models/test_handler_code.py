@@ -43,7 +43,8 @@ def test_helpers_are_followed_and_libraries_and_strangers_are_not(
 
 
 def test_our_own_handlers_reach_their_helpers() -> None:
-    from ideagora.agents import forecaster, style
+    from ideagora.agents.arena import style
+    from ideagora.agents.chain_of_ideas import forecaster
 
     for role in (forecaster.FORECASTER, style.RESTYLE):
         reached = {file.name for file in handler_files(role.offline)}

@@ -44,7 +44,9 @@ def assert_inert(html: str) -> Page:
     assert {tag for tag, _ in page.tags} <= TAGS
     assert {name for _, attrs in page.tags for name in attrs} <= ATTRIBUTES
     assert all(re.match(r"https://(arxiv\.org/abs|doi\.org)/[^\s\"'<>()\[\]]+$", link) for link in page.links)
-    assert all(re.fullmatch(r"idea-\d+|descent", attrs["id"]) for _, attrs in page.tags if "id" in attrs)
+    assert all(
+        re.fullmatch(r"idea-\d+|descent", attrs["id"] or "") for _, attrs in page.tags if "id" in attrs
+    )
     assert all(attrs.get("rel") == "noopener noreferrer" for _, attrs in page.tags if "href" in attrs)
     assert [tag for tag, _ in page.tags].count("style") == 1
     policies = [

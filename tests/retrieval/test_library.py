@@ -18,10 +18,10 @@ from ideagora.config import Settings
 from ideagora.errors import LibraryError, SettingsError, SourceUnavailable, StoreCorrupted
 from ideagora.models.embeddings.embedder import HashEmbedder
 from ideagora.retrieval.corpus.starter import starter_corpus
-from ideagora.retrieval.cutoff import LiteratureFilter, first_day, title_key
 from ideagora.retrieval.factory import open_library
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.protocols import Source
+from ideagora.retrieval.restrictions.cutoff import LiteratureFilter, first_day, title_key
 from ideagora.retrieval.store.embedded.backend import EmbeddedBackend
 from ideagora.retrieval.store.source import StoreSource
 from ideagora.retrieval.store.store import Store

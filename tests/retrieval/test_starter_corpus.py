@@ -15,7 +15,7 @@ import pytest
 
 from ideagora.errors import LibraryError
 from ideagora.retrieval.corpus.starter import StarterCorpus, merge, starter_corpus
-from ideagora.retrieval.cutoff import title_key
+from ideagora.retrieval.restrictions.cutoff import title_key
 from ideagora.schema import Paper
 from tests.support.each import each_case
 

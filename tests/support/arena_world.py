@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ideagora.agents.judges import CRITERIA, EXPERIMENT_CRITERIA
+from ideagora.agents.arena.judges import CRITERIA, EXPERIMENT_CRITERIA
 from ideagora.commands.arena import Request, run
 from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
 from ideagora.schema import Experiment, Idea, Verdict, stable_id

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ideagora.agents import paper_extractors, plain_ideators, style
+from ideagora.agents import paper_extractors, plain_ideators
+from ideagora.agents.arena import style
 from ideagora.agents.views import PaperBrief
 from ideagora.models.call import Inputs
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from ideagora.agents.text import faithfulness, outcomes, plain_text, quotes
-from ideagora.evaluators.arena import prompt_injection
+from ideagora.evaluators.arena.entries import prompt_injection
 from ideagora.importing import fields, sections
 from ideagora.models import redact
 from ideagora.models.call import Answer, FreeText

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import pytest
 
-from ideagora.agents import duplicates, experiment, forecaster, judges, literature, novelty, readers, trend
+from ideagora.agents import duplicates, experiment, literature, novelty, readers
+from ideagora.agents.arena import judges
+from ideagora.agents.chain_of_ideas import forecaster, trend
 from ideagora.agents.idea_inputs import DirectionView, EarlierDraft, IdeaInputs, TooClose
 from ideagora.agents.views import (
     ChainPaper,

@@ -10,8 +10,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from ideagora.agents.ai_researcher.literature_review import PROMPTS
+from ideagora.agents.chain_of_ideas.ideator import SearchableIdea, check_sources
 from ideagora.agents.idea_inputs import DirectionView, draft_lead, lead_as_steps
-from ideagora.agents.ideator import SearchableIdea, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.views import IdeaView, PaperBrief
 from ideagora.models.call import Answer, Inputs

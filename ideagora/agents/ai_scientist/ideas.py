@@ -10,8 +10,8 @@ from typing import Any, get_args
 
 from pydantic import Field
 
+from ideagora.agents.chain_of_ideas.ideator import IdeaSource, SourcedIdea, check_sources
 from ideagora.agents.idea_inputs import ProposedIdea
-from ideagora.agents.ideator import IdeaSource, SourcedIdea, check_sources
 from ideagora.agents.plain_ideators import check_distinct, draft_distinct_lead
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief

@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import Field
 
+from ideagora.agents.chain_of_ideas.ideator import SearchableIdea, check_sources
 from ideagora.agents.idea_inputs import DirectionView, ProposedIdea, draft_lead, lead_as_steps
-from ideagora.agents.ideator import SearchableIdea, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief
 from ideagora.models.call import Answer, Inputs

@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import Field
 
+from ideagora.agents.chain_of_ideas.ideator import IdeaSource, check_sources
 from ideagora.agents.idea_inputs import draft_lead
-from ideagora.agents.ideator import IdeaSource, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief
 from ideagora.models.call import Answer, Inputs

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from pydantic import Field
 
-from ideagora.agents.ideator import SearchableIdea, check_sources
+from ideagora.agents.chain_of_ideas.ideator import SearchableIdea, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.sci_agents.concepts import PROMPTS
 from ideagora.agents.text.quotes import is_quoted

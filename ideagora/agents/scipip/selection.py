@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import Field
 
+from ideagora.agents.chain_of_ideas.ideator import SearchableIdea, check_sources
 from ideagora.agents.idea_inputs import draft_lead
-from ideagora.agents.ideator import SearchableIdea, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.scipip.sketches import PROMPTS, Sketch, SketchView, distinct_titles
 from ideagora.agents.views import PaperBrief

@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import Field
 
+from ideagora.agents.chain_of_ideas.ideator import SearchableIdea, check_sources
 from ideagora.agents.idea_inputs import EarlierDraft, TooClose, draft_lead
-from ideagora.agents.ideator import SearchableIdea, check_sources
 from ideagora.agents.novelty import SAME
 from ideagora.agents.offline_leads.leads import find_fits, measure_pair, paper_facts, write_lead
 from ideagora.agents.role import Role

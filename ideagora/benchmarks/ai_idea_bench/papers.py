@@ -26,12 +26,12 @@ from ideagora.benchmarks.ai_idea_bench.samples import PUBLISHED_FILE, Inspiratio
 from ideagora.importing.records import Problem
 from ideagora.models.redact import one_line
 from ideagora.retrieval.corpus.sample_papers import SuppliedText
-from ideagora.retrieval.cutoff import title_key
 from ideagora.retrieval.ingest.documents import Document
 from ideagora.retrieval.ingest.formats.pdf import MAX_BYTES
 from ideagora.retrieval.ingest.formats.pdf_subprocess import read_in_subprocess
 from ideagora.retrieval.ingest.identifiers import Identifiers, make_paper_id
 from ideagora.retrieval.ingest.read_file import READERS_VERSION
+from ideagora.retrieval.restrictions.cutoff import title_key
 from ideagora.schema import Paper, stable_id
 
 if TYPE_CHECKING:

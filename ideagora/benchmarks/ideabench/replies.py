@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ideagora.retrieval.cutoff import title_key
+from ideagora.retrieval.restrictions.cutoff import title_key
 
 MAX_TEXT = 2_000
 """Characters of a ranking written as text."""

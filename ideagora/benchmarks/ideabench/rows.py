@@ -13,8 +13,8 @@ from typing import Any
 
 from ideagora.importing.fields import decode_field, optional_text
 from ideagora.importing.records import FieldError
-from ideagora.retrieval.cutoff import title_key
 from ideagora.retrieval.ingest.identifiers import find_identifiers, make_paper_id
+from ideagora.retrieval.restrictions.cutoff import title_key
 
 MIN_ABSTRACT_WORDS = 8
 """Some published abstracts are fragments, such as ``falls,``."""

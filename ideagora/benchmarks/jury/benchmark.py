@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ideagora.agents.style import RESTYLE, with_plain_style
+from ideagora.agents.arena.style import RESTYLE, with_plain_style
 from ideagora.benchmarks.benchmark import (
     Benchmark,
     Measure,
@@ -30,9 +30,9 @@ from ideagora.benchmarks.jury.questions import idea_text, rating_questions
 from ideagora.benchmarks.jury.ratings import Effects, PanelAudit, Ratings, composite_scores, quality_scores
 from ideagora.benchmarks.running.idea_log import SAMPLE
 from ideagora.errors import RunError, UsageError
-from ideagora.evaluators.arena.entries import rejection_reason
-from ideagora.evaluators.arena.lineup import ContestantIdeas, topic_key
-from ideagora.evaluators.arena.prompt_injection import injection_flags
+from ideagora.evaluators.arena.entries.lineup import ContestantIdeas, topic_key
+from ideagora.evaluators.arena.entries.prompt_injection import injection_flags
+from ideagora.evaluators.arena.entries.selection import rejection_reason
 from ideagora.models.usage import usage_label
 from ideagora.schema import Idea, Record, Topic, Verdict
 

@@ -9,7 +9,7 @@ from ideagora.benchmarks.benchmark import Judgement, Plan, Question
 from ideagora.benchmarks.jury.criteria import ANALYSIS, Criterion
 from ideagora.benchmarks.jury.critic import critic
 from ideagora.benchmarks.jury.panel import JUDGES, draw_judges
-from ideagora.evaluators.arena.entries import word_count
+from ideagora.evaluators.arena.entries.selection import word_count
 from ideagora.schema import Idea
 
 if TYPE_CHECKING:

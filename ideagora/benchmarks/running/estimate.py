@@ -11,7 +11,7 @@ from ideagora.benchmarks.running.generated import existing_ideas
 from ideagora.benchmarks.running.idea_log import IdeaLog
 from ideagora.benchmarks.running.records import BenchmarkRun
 from ideagora.config import Settings
-from ideagora.evaluators.arena.contestants import AgentContestant
+from ideagora.evaluators.arena.entries.contestants import AgentContestant
 from ideagora.models.budget import expected_cost
 from ideagora.schema import Experiment, Idea
 

@@ -9,8 +9,8 @@ from ideagora.benchmarks.results.records import AgentSummary
 from ideagora.benchmarks.running.idea_log import BENCHMARK, SAMPLE, IdeaLog, label_idea
 from ideagora.benchmarks.running.records import BenchmarkRun, PlannedRun
 from ideagora.errors import UsageError
-from ideagora.evaluators.arena.contestants import without_topic_in_common
-from ideagora.evaluators.arena.lineup import ContestantIdeas, topic_key
+from ideagora.evaluators.arena.entries.contestants import without_topic_in_common
+from ideagora.evaluators.arena.entries.lineup import ContestantIdeas, topic_key
 from ideagora.evaluators.generation import RunResult
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.schema import Idea

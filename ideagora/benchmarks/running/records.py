@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ideagora.benchmarks.benchmark import Benchmark, Plan
 from ideagora.config import Settings
-from ideagora.evaluators.arena.contestants import ResolvedContestants
+from ideagora.evaluators.arena.entries.contestants import ResolvedContestants
 from ideagora.evaluators.generation import AgentRun
 from ideagora.graphs.runtime.run_record import IDENTITY_FIELDS, identity_parts
 from ideagora.schema import Topic, stable_id

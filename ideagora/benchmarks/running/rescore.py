@@ -16,8 +16,8 @@ from ideagora.benchmarks.running.judge import FolderIdeas, judge_ideas
 from ideagora.benchmarks.running.records import BenchmarkResources, BenchmarkRun
 from ideagora.config import Settings
 from ideagora.errors import UsageError
-from ideagora.evaluators.arena.contestants import ResolvedContestants
-from ideagora.evaluators.arena.lineup import ContestantIdeas
+from ideagora.evaluators.arena.entries.contestants import ResolvedContestants
+from ideagora.evaluators.arena.entries.lineup import ContestantIdeas
 from ideagora.graphs.generate import load_budget
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry

@@ -16,7 +16,7 @@ from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE, Compa
 from ideagora.schedules.pairing import Entrants, Pairing
 
 if TYPE_CHECKING:
-    from ideagora.evaluators.arena.lineup import Kind, Lineup
+    from ideagora.evaluators.arena.entries.lineup import Kind, Lineup
 
 KINDS: tuple[Kind, ...] = ("idea", "experiment")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ideagora.agents.style import RESTYLE, with_plain_style
+from ideagora.agents.arena.style import RESTYLE, with_plain_style
 from ideagora.evaluators.arena.comparisons import (
     KINDS,
     Comparison,
@@ -30,7 +30,7 @@ from ideagora.models.usage import usage_label
 from ideagora.schema import Idea, Verdict, stable_id
 
 if TYPE_CHECKING:
-    from ideagora.evaluators.arena.lineup import Kind, Lineup
+    from ideagora.evaluators.arena.entries.lineup import Kind, Lineup
     from ideagora.graphs.services import Services
     from ideagora.schedules.pairing import Schedule
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from ideagora.config import Settings
 from ideagora.errors import RunError
-from ideagora.evaluators.arena.entries import flag_injections
+from ideagora.evaluators.arena.entries.lineup import PARTS, Contestant, Lineup, MissingEntry, run_number
+from ideagora.evaluators.arena.entries.selection import flag_injections
 from ideagora.evaluators.arena.leaderboard.records import Leaderboard, leaderboard_from_json
-from ideagora.evaluators.arena.lineup import PARTS, Contestant, Lineup, MissingEntry, run_number
 from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE, recover_verdicts
 from ideagora.graphs.run_folder import RunFolder, folder_error, write_atomically
 from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry

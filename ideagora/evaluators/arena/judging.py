@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ideagora.agents.experiment import PlanView
-from ideagora.agents.judges import (
+from ideagora.agents.arena.judges import (
     CRITERIA,
     EXPERIMENT_CRITERIA,
     EXPERIMENT_JUDGE,
@@ -23,12 +22,13 @@ from ideagora.agents.judges import (
     PlanCandidate,
     PlanPreference,
 )
-from ideagora.agents.offline_preferences import GRADES
+from ideagora.agents.arena.offline_preferences import GRADES
+from ideagora.agents.experiment import PlanView
 from ideagora.agents.role import Role
 from ideagora.agents.views import IdeaView
 from ideagora.evaluators.arena.comparisons import Comparison
-from ideagora.evaluators.arena.entries import word_count
-from ideagora.evaluators.arena.lineup import PARTS, Kind, Lineup
+from ideagora.evaluators.arena.entries.lineup import PARTS, Kind, Lineup
+from ideagora.evaluators.arena.entries.selection import word_count
 from ideagora.evaluators.judging.asking import UNREADABLE, Unscored, ask_or_reason
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE
 from ideagora.models.call import Inputs

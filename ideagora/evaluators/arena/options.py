@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ideagora.agents.judges import CRITERIA
+from ideagora.agents.arena.judges import CRITERIA
+from ideagora.evaluators.arena.entries.lineup import Kind
 from ideagora.evaluators.arena.judging import ALL_CRITERIA
-from ideagora.evaluators.arena.lineup import Kind
 
 Protocol = Literal["default", "paper", "both"]
 VerdictForm = Literal["signs", "graded", "probabilities"]

@@ -35,7 +35,7 @@ from ideagora.evaluators.statistics.ratings.separation import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ideagora.evaluators.arena.lineup import Lineup
+    from ideagora.evaluators.arena.entries.lineup import Lineup
     from ideagora.evaluators.arena.options import ArenaOptions
 
 AGENT_SPREAD = 0.5

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 from ideagora.config import Settings
 from ideagora.errors import BudgetExhausted
 from ideagora.evaluators.arena.comparisons import repeat_count, schedule_entrants
-from ideagora.evaluators.arena.contestants import ResolvedContestants
-from ideagora.evaluators.arena.diversity import diversity_by_agent
-from ideagora.evaluators.arena.entries import build_lineup, generated_ideas
+from ideagora.evaluators.arena.entries.contestants import ResolvedContestants
+from ideagora.evaluators.arena.entries.diversity import diversity_by_agent
+from ideagora.evaluators.arena.entries.lineup import ContestantIdeas, Lineup, MissingEntry
+from ideagora.evaluators.arena.entries.selection import build_lineup, generated_ideas
 from ideagora.evaluators.arena.evaluation import STYLE, ArenaEvaluation
 from ideagora.evaluators.arena.extension import FIELD as GROWTH
 from ideagora.evaluators.arena.extension import find_smaller_arena, growth_record
@@ -38,7 +39,6 @@ from ideagora.evaluators.arena.leaderboard.build import (
     summarize,
 )
 from ideagora.evaluators.arena.leaderboard.records import Leaderboard
-from ideagora.evaluators.arena.lineup import ContestantIdeas, Lineup, MissingEntry
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.progress import LiveStanding
 from ideagora.evaluators.arena.protocol import schedule_of

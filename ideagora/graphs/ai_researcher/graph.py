@@ -26,9 +26,9 @@ from ideagora.graphs.steps.first_plan import (
     source_papers,
     start_experiments,
 )
+from ideagora.graphs.steps.literature.topic_similarity import related_to_topic
 from ideagora.graphs.steps.novelty import check_novelty
 from ideagora.graphs.steps.swiss_ranking import judge_pair, next_round, rank, record_of
-from ideagora.graphs.steps.topic_similarity import related_to_topic
 from ideagora.schema import Paper, Topic
 
 CLOSEST_PAPERS = 5

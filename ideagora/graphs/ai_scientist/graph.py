@@ -30,7 +30,7 @@ from ideagora.graphs.drafts import DraftsState, Record, no_further_idea, usage_n
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import checked_sources
 from ideagora.graphs.steps.first_plan import design_experiment, paper_briefs, start_experiments
-from ideagora.graphs.steps.topic_papers import topic_papers
+from ideagora.graphs.steps.literature.topic_papers import topic_papers
 from ideagora.models.usage import usage_label
 from ideagora.schema import Topic
 

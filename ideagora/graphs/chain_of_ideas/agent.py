@@ -11,7 +11,7 @@ from ideagora.config import Group
 from ideagora.graphs.agent import Agent, Origin, imported
 from ideagora.graphs.chain_of_ideas.options import MILESTONE_CITATIONS, ChainOptions
 from ideagora.graphs.drafts import usage_name
-from ideagora.graphs.steps.relevance import unjudged_notes
+from ideagora.graphs.steps.literature.relevance import unjudged_notes
 from ideagora.schema import (
     Candidate,
     Comparison,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from ideagora.graphs.chain_of_ideas.state import Anchor, Context, IdeationState, load_topic
 from ideagora.graphs.services import Services
-from ideagora.graphs.steps import literature_search
-from ideagora.graphs.steps.literature_search import SearchedLiterature, search_literature
-from ideagora.graphs.steps.relevance import GradedPaper
+from ideagora.graphs.steps.literature import literature_search
+from ideagora.graphs.steps.literature.literature_search import SearchedLiterature, search_literature
+from ideagora.graphs.steps.literature.relevance import GradedPaper
 
 
 async def plan_queries(state: IdeationState, runtime: Context) -> IdeationState:

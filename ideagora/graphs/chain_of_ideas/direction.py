@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from ideagora.agents.forecaster import FORECASTER, Forecast, MechanismSearch, Pairing
+from ideagora.agents.chain_of_ideas.forecaster import FORECASTER, Forecast, MechanismSearch, Pairing
+from ideagora.agents.chain_of_ideas.trend import TREND_ANALYST
 from ideagora.agents.offline_leads.difficulties import find_difficulty_name
 from ideagora.agents.offline_leads.leads import NEAREST_ONLY
-from ideagora.agents.trend import TREND_ANALYST
 from ideagora.agents.views import chain_paper, change_view, paper_brief
 from ideagora.errors import NoPaperRead
 from ideagora.graphs.chain_of_ideas.leads import NEIGHBOURS as LEAD_NEIGHBOURS
@@ -29,10 +29,10 @@ from ideagora.graphs.chain_of_ideas.state import (
     shown_entities,
 )
 from ideagora.graphs.services import Services
+from ideagora.graphs.steps.literature.reading import read_papers
+from ideagora.graphs.steps.literature.topic_similarity import related_to_topic
 from ideagora.graphs.steps.near_search import NEAR_MECHANISM, search_near
-from ideagora.graphs.steps.reading import read_papers
 from ideagora.graphs.steps.steering import nearest_records
-from ideagora.graphs.steps.topic_similarity import related_to_topic
 from ideagora.schema import (
     ConsideredLimitation,
     ConsideredPairing,

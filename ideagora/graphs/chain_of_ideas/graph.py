@@ -14,7 +14,7 @@ from typing import Any, cast
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
-from ideagora.agents.judges import IDEA_JUDGE
+from ideagora.agents.arena.judges import IDEA_JUDGE
 from ideagora.agents.views import idea_view
 from ideagora.errors import AllBranchesFailed, UnreadableAnswer
 from ideagora.graphs.chain_of_ideas import anchors, direction, experiment, growth, leads, twins
@@ -34,7 +34,7 @@ from ideagora.graphs.chain_of_ideas.state import (
     load_topic,
 )
 from ideagora.graphs.services import Services
-from ideagora.graphs.steps.topic_similarity import topic_similarity
+from ideagora.graphs.steps.literature.topic_similarity import topic_similarity
 from ideagora.models.usage import usage_label
 from ideagora.schema import FAR_FROM_TOPIC, NoveltyCheck, Paper
 

@@ -30,8 +30,13 @@ from ideagora.graphs.chain_of_ideas.state import (
     new_chain,
 )
 from ideagora.graphs.services import Services
-from ideagora.graphs.steps.reading import MAX_REFERENCES, Readings, has_short_text, read_for_references
-from ideagora.graphs.steps.relevance import GradedPapers, Neighbours, grade_neighbours
+from ideagora.graphs.steps.literature.reading import (
+    MAX_REFERENCES,
+    Readings,
+    has_short_text,
+    read_for_references,
+)
+from ideagora.graphs.steps.literature.relevance import GradedPapers, Neighbours, grade_neighbours
 from ideagora.models.usage import usage_label
 from ideagora.schema import Link, Paper, Topic
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from langgraph.graph import END
 
+from ideagora.agents.chain_of_ideas.ideator import IDEATOR
 from ideagora.agents.idea_inputs import DirectionView, EarlierDraft, TakenIdea, TooClose
-from ideagora.agents.ideator import IDEATOR
 from ideagora.agents.views import ShownPaper, chain_paper, change_view, text_kind
 from ideagora.graphs.chain_of_ideas.state import (
     BranchState,

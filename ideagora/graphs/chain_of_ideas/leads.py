@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from ideagora.agents.chain_of_ideas.ideator import IDEATOR
 from ideagora.agents.experiment import EXPERIMENT_DESIGNER
 from ideagora.agents.idea_inputs import DirectionView
-from ideagora.agents.ideator import IDEATOR
 from ideagora.agents.offline_leads.leads import short_paper_name
 from ideagora.agents.views import ShownPaper, idea_to_test
 from ideagora.graphs.agent import Origin

@@ -27,8 +27,8 @@ from ideagora.graphs.drafts import DraftsState, Record, needs_idea, no_further_i
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import checked_sources
 from ideagora.graphs.steps.first_plan import design_experiment, paper_briefs, start_experiments
-from ideagora.graphs.steps.topic_papers import topic_papers
-from ideagora.graphs.steps.topic_similarity import related_to_topic
+from ideagora.graphs.steps.literature.topic_papers import topic_papers
+from ideagora.graphs.steps.literature.topic_similarity import related_to_topic
 from ideagora.models.usage import usage_label
 from ideagora.schema import Topic
 

@@ -19,10 +19,10 @@ from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.drafts import DraftsState, Record, needs_idea, no_further_idea, usage_name
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import checked_sources
-from ideagora.graphs.steps import literature_search
 from ideagora.graphs.steps.first_plan import PlanTask, design_experiment, paper_briefs
-from ideagora.graphs.steps.literature_search import CANDIDATES, search_literature
-from ideagora.graphs.steps.relevance import unjudged_notes
+from ideagora.graphs.steps.literature import literature_search
+from ideagora.graphs.steps.literature.literature_search import CANDIDATES, search_literature
+from ideagora.graphs.steps.literature.relevance import unjudged_notes
 from ideagora.graphs.steps.steering import avoided_ideas
 from ideagora.models.usage import usage_label
 from ideagora.schema import Topic

@@ -61,7 +61,7 @@ def agent(which: str = "") -> Agent:
 
 def _options(which: str) -> RealPaperOptions:
     from ideagora.retrieval.ingest.scan import file_digest
-    from ideagora.retrieval.target_paper import is_file_name
+    from ideagora.retrieval.restrictions.target_paper import is_file_name
 
     if not which or not is_file_name(which):
         return RealPaperOptions(paper=which)

@@ -28,8 +28,8 @@ from ideagora.agents.views import EntityView, IdeaToTest, PaperBrief
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import checked_sources
-from ideagora.graphs.steps.entity_store import build_entity_store
 from ideagora.graphs.steps.first_plan import paper_briefs, source_papers
+from ideagora.graphs.steps.literature.entity_store import build_entity_store
 from ideagora.schema import Paper
 
 

@@ -17,7 +17,7 @@ from ideagora.errors import AllBranchesFailed, IdeagoraError
 from ideagora.graphs.drafts import DraftsState, Record, failure, reasons, usage_name
 from ideagora.graphs.research_agent.development import DevelopmentState, build_development, motivation_of
 from ideagora.graphs.services import Services
-from ideagora.graphs.steps.topic_papers import topic_papers
+from ideagora.graphs.steps.literature.topic_papers import topic_papers
 from ideagora.models.usage import usage_label
 from ideagora.schema import Paper, Topic
 

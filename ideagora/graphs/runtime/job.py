@@ -11,7 +11,7 @@ from ideagora.graphs.services import Services
 from ideagora.models.usage import UsageTracker
 
 if TYPE_CHECKING:
-    from ideagora.retrieval.target_paper import TargetPaper
+    from ideagora.retrieval.restrictions.target_paper import TargetPaper
 
 
 Finished = Mapping[str, Any] | Awaitable[Mapping[str, Any]]

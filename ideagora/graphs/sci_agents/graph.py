@@ -21,7 +21,7 @@ from ideagora.graphs.sci_agents import concept_graph
 from ideagora.graphs.sci_agents.path import Context, PathState, Record, build_path
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.first_plan import design_experiment, start_experiments
-from ideagora.graphs.steps.topic_papers import topic_papers
+from ideagora.graphs.steps.literature.topic_papers import topic_papers
 from ideagora.models.usage import usage_label
 from ideagora.schema import Paper, Topic
 

@@ -24,9 +24,9 @@ from ideagora.graphs.steps.first_plan import (
     source_papers,
     start_experiments,
 )
+from ideagora.graphs.steps.literature.topic_papers import topic_papers
+from ideagora.graphs.steps.literature.topic_similarity import related_to_topic
 from ideagora.graphs.steps.novelty import check_novelty
-from ideagora.graphs.steps.topic_papers import topic_papers
-from ideagora.graphs.steps.topic_similarity import related_to_topic
 from ideagora.models.usage import usage_label
 from ideagora.schema import Paper, Topic
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ideagora.agents.text.quotes import is_quoted
 from ideagora.graphs.services import Services
-from ideagora.graphs.steps.topic_similarity import related_to_topic
+from ideagora.graphs.steps.literature.topic_similarity import related_to_topic
 from ideagora.schema import Paper, Topic
 
 CITING = 10

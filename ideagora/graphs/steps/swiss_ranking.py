@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 import numpy as np
 from langgraph.runtime import Runtime
 
-from ideagora.agents.judges import IDEA_JUDGE
+from ideagora.agents.arena.judges import IDEA_JUDGE
 from ideagora.agents.views import idea_view
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.services import Services

@@ -9,7 +9,7 @@ from langgraph.types import Send
 
 from ideagora.agents.virsci.team import CONCLUSION, DISCUSSION, INVITATION, Statement
 from ideagora.errors import TopicNotCovered, UnreadableAnswer
-from ideagora.graphs.steps.topic_papers import topic_papers
+from ideagora.graphs.steps.literature.topic_papers import topic_papers
 from ideagora.graphs.virsci.state import Context, InviteTask, SpeakTask, VirsciState
 from ideagora.graphs.virsci.team import draw_candidates, member, papers_by_author, profile_of
 from ideagora.schema import Topic

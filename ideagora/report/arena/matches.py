@@ -12,8 +12,8 @@ from itertools import accumulate, zip_longest
 from pathlib import Path
 from typing import Any
 
+from ideagora.evaluators.arena.entries.lineup import run_number
 from ideagora.evaluators.arena.folder import as_judged
-from ideagora.evaluators.arena.lineup import run_number
 from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE, recover_verdicts
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND, TIE
 from ideagora.report.run.load import map_strings

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from ideagora.errors import FolderUnusable
+from ideagora.evaluators.arena.entries.lineup import run_number
 from ideagora.evaluators.arena.folder import read_leaderboard
 from ideagora.evaluators.arena.leaderboard.records import (
     AuditFigure,
@@ -19,7 +20,6 @@ from ideagora.evaluators.arena.leaderboard.records import (
     Rows,
     Standings,
 )
-from ideagora.evaluators.arena.lineup import run_number
 from ideagora.report.arena.csv_ratings import csv_ratings, other_rankings
 from ideagora.report.arena.matches import TopicMatches, ids_that_fit, matches_by_topic
 from ideagora.report.arena.plots import criteria_plot, ratings_plot, win_rate_plot

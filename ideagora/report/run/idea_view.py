@@ -9,15 +9,6 @@ from itertools import pairwise
 from ideagora.models.cache.recording import PREFIX
 from ideagora.report.drawings import chain_picture
 from ideagora.report.drawings.geometry import Picture
-from ideagora.report.run.formatting import count_in_words, format_value
-from ideagora.report.run.leads import (
-    INTRODUCTION,
-    far_leads_warning,
-    lead_view,
-    leads_heading,
-    novelty_lines,
-)
-from ideagora.report.run.novelty import novelty_summary, same_mechanism_sentence, same_mechanism_titles
 from ideagora.report.run.page_records import (
     ChainView,
     CloseView,
@@ -34,7 +25,20 @@ from ideagora.report.run.page_records import (
     VerdictView,
 )
 from ideagora.report.run.paper_refs import paper_ref
-from ideagora.report.run.topic_similarity import similarity_sentence
+from ideagora.report.run.wording.formatting import count_in_words, format_value
+from ideagora.report.run.wording.leads import (
+    INTRODUCTION,
+    far_leads_warning,
+    lead_view,
+    leads_heading,
+    novelty_lines,
+)
+from ideagora.report.run.wording.novelty import (
+    novelty_summary,
+    same_mechanism_sentence,
+    same_mechanism_titles,
+)
+from ideagora.report.run.wording.topic_similarity import similarity_sentence
 from ideagora.report.text_cleaning import without_number
 from ideagora.schema import (
     Chain,

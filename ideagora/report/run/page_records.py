@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ideagora.report.drawings.geometry import Kind, Picture
-from ideagora.report.run.leads import LeadView
 from ideagora.report.run.portfolio import PortfolioPage
+from ideagora.report.run.wording.leads import LeadView
 from ideagora.report.text_cleaning import short_name
 from ideagora.schema import Direction, Idea, Link, RememberedWork, Transition
 

@@ -18,7 +18,7 @@ from ideagora.models.offline.text import clip
 from ideagora.report.console import plain
 from ideagora.report.live_view import LiveView
 from ideagora.report.run.idea_view import core_rows
-from ideagora.report.run.leads import (
+from ideagora.report.run.wording.leads import (
     READ,
     TEST,
     LeadView,
@@ -27,8 +27,12 @@ from ideagora.report.run.leads import (
     leads_heading,
     novelty_lines,
 )
-from ideagora.report.run.novelty import novelty_summary, same_mechanism_sentence, same_mechanism_titles
-from ideagora.report.run.topic_similarity import similarity_sentence
+from ideagora.report.run.wording.novelty import (
+    novelty_summary,
+    same_mechanism_sentence,
+    same_mechanism_titles,
+)
+from ideagora.report.run.wording.topic_similarity import similarity_sentence
 from ideagora.report.text_cleaning import short_name, without_number
 from ideagora.schema import Chain, Idea
 

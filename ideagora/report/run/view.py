@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ideagora.report.run.formatting import count_in_words, format_value
 from ideagora.report.run.idea_view import idea_view, lead_page
-from ideagora.report.run.leads import is_lead
 from ideagora.report.run.load import Failure, RecordedUsage, RunFiles, RunRecord, WithheldPaper
 from ideagora.report.run.page_records import Ref, Report
 from ideagora.report.run.paper_refs import paper_ref, refs_by_id
 from ideagora.report.run.portfolio import portfolio_page
-from ideagora.report.run.provenance import recorded_notice
+from ideagora.report.run.wording.formatting import count_in_words, format_value
+from ideagora.report.run.wording.leads import is_lead
+from ideagora.report.run.wording.provenance import recorded_notice
 from ideagora.schema import Usage
 
 _SO_FAR = "this report shows its results up to that point."

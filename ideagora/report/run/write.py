@@ -16,8 +16,8 @@ from ideagora.models.redact import redact_keys
 from ideagora.report.drawings.geometry import pixels
 from ideagora.report.run.load import load_run
 from ideagora.report.run.page_records import Ref, Report
-from ideagora.report.run.provenance import OFFLINE_LEADS_NOTICE, OFFLINE_NOTICE, REAL_MODEL
 from ideagora.report.run.view import build_report
+from ideagora.report.run.wording.provenance import OFFLINE_LEADS_NOTICE, OFFLINE_NOTICE, REAL_MODEL
 from ideagora.report.text_cleaning import Item, escape_markdown, split_blocks
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
-from ideagora.retrieval.cutoff import title_key
+from ideagora.retrieval.restrictions.cutoff import title_key
 from ideagora.retrieval.store.embedded.sqlite_records import PaperIdentity
 from ideagora.schema import Paper
 

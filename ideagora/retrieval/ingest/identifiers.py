@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ideagora.retrieval.cutoff import title_key
+from ideagora.retrieval.restrictions.cutoff import title_key
 from ideagora.schema import stable_id
 
 _DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>{}|\\^`\[\]]+", re.IGNORECASE)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from ideagora.retrieval.corpus.dedup import KnownNames, is_same_paper, may_share_title
-from ideagora.retrieval.cutoff import title_key
+from ideagora.retrieval.restrictions.cutoff import title_key
 from ideagora.retrieval.store.embedded.sqlite_records import PaperIdentity
 from ideagora.retrieval.store.fulltext import CitedWork
 from ideagora.schema import Paper

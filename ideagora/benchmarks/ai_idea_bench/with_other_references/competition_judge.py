@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from ideagora.agents.judges import IDEA_JUDGE, IdeaPairInputs, normalize_choice
+from ideagora.agents.arena.judges import IDEA_JUDGE, IdeaPairInputs, normalize_choice
 from ideagora.agents.views import IdeaView
 from ideagora.benchmarks.judge_roles import judge_role
 from ideagora.models.call import Answer, Inputs

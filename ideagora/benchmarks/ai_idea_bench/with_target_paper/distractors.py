@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ideagora.benchmarks.ai_idea_bench.parts import Part, target_part
 from ideagora.benchmarks.ai_idea_bench.samples import Inspiration, Sample
 from ideagora.benchmarks.benchmark import ProtocolName, Unscored
-from ideagora.retrieval.cutoff import title_key
+from ideagora.retrieval.restrictions.cutoff import title_key
 
 if TYPE_CHECKING:
     import numpy as np

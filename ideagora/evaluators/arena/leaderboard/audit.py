@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ideagora.evaluators.arena.entries.lineup import Lineup
 from ideagora.evaluators.arena.leaderboard.records import AuditBreakdown, AuditFigure
-from ideagora.evaluators.arena.lineup import Lineup
 from ideagora.evaluators.statistics.agreement.audit import (
     audit,
     first_slot_rate,

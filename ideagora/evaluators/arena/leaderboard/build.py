@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from ideagora.config import Settings
+from ideagora.evaluators.arena.entries.lineup import Contestant, Lineup
 from ideagora.evaluators.arena.leaderboard.notes import leaderboard_notes
 from ideagora.evaluators.arena.leaderboard.records import (
     ContestantSummary,
@@ -20,7 +21,6 @@ from ideagora.evaluators.arena.leaderboard.records import (
 from ideagora.evaluators.arena.leaderboard.smoke_test import without_bounds
 from ideagora.evaluators.arena.leaderboard.standings import RatingInput, compute_standings
 from ideagora.evaluators.arena.leaderboard.voted import read_votes
-from ideagora.evaluators.arena.lineup import Contestant, Lineup
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.statistics.runs.diversity import Diversity
 from ideagora.schema import Usage, Verdict

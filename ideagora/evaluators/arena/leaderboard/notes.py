@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from ideagora.evaluators.arena.entries.lineup import Lineup, pairs_without_common_topic
 from ideagora.evaluators.arena.leaderboard.records import AuditFigure, Leaderboard, Separation
-from ideagora.evaluators.arena.lineup import Lineup, pairs_without_common_topic
 from ideagora.evaluators.statistics.comparisons import TIE, Comparisons
 from ideagora.evaluators.statistics.ratings.separation import CONFIDENCE, POWER
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from ideagora.evaluators.arena.lineup import MissingEntry
+from ideagora.evaluators.arena.entries.lineup import MissingEntry
 from ideagora.schema import Usage
 
 Status = Literal["complete", "disconnected", "nothing_scored", "budget", "incomplete"]

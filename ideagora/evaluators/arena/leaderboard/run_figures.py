@@ -14,7 +14,7 @@ from ideagora.evaluators.statistics.runs.diversity import Diversity
 from ideagora.evaluators.statistics.runs.variation import spread_between_runs
 
 if TYPE_CHECKING:
-    from ideagora.evaluators.arena.lineup import Contestant, Lineup
+    from ideagora.evaluators.arena.entries.lineup import Contestant, Lineup
     from ideagora.evaluators.statistics.comparisons import Comparisons
     from ideagora.evaluators.statistics.intervals.clustered import Intervals
     from ideagora.evaluators.statistics.ratings.ratings import Ratings

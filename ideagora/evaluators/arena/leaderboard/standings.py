@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ideagora.errors import RatingError
+from ideagora.evaluators.arena.entries.lineup import Kind, Lineup
 from ideagora.evaluators.arena.leaderboard.audit import Answers, audit_breakdown, audit_figure, audit_figures
 from ideagora.evaluators.arena.leaderboard.records import (
     Ablation,
@@ -28,7 +29,6 @@ from ideagora.evaluators.arena.leaderboard.uncertainty import (
     compute_spread,
 )
 from ideagora.evaluators.arena.leaderboard.voted import voted_ratings
-from ideagora.evaluators.arena.lineup import Kind, Lineup
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.protocol import Values, by_all, by_criterion, comparisons
 from ideagora.evaluators.statistics.comparisons import Comparisons

@@ -10,9 +10,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ideagora.retrieval.cutoff import title_key
 from ideagora.retrieval.ingest.bibliographic import clean_line
 from ideagora.retrieval.ingest.identifiers import find_arxiv_id, find_doi, find_year
+from ideagora.retrieval.restrictions.cutoff import title_key
 from ideagora.retrieval.store.fulltext import CitedWork, Section, SectionKind
 
 _MAX_TITLE = 300

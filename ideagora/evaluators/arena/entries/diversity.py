@@ -9,7 +9,7 @@ from ideagora.errors import EmbedderError
 from ideagora.evaluators.statistics.runs.diversity import Diversity, diversity
 
 if TYPE_CHECKING:
-    from ideagora.evaluators.arena.lineup import Contestant, Lineup
+    from ideagora.evaluators.arena.entries.lineup import Contestant, Lineup
     from ideagora.models.embeddings.embedder import Embedder
     from ideagora.schema import Idea
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ideagora.report.run.novelty import (
+from ideagora.report.run.wording.novelty import (
     caveat,
     comparison_sentence,
     same_mechanism_sentence,

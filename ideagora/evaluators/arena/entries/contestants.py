@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ideagora.errors import TopicRequired, UsageError
-from ideagora.evaluators.arena.entries import build_lineup
-from ideagora.evaluators.arena.lineup import ContestantIdeas, listed_topics, topic_key
+from ideagora.evaluators.arena.entries.lineup import ContestantIdeas, listed_topics, topic_key
+from ideagora.evaluators.arena.entries.selection import build_lineup
 from ideagora.graphs.agent import Agent
 from ideagora.importing import Imported, find_ideas, read_ideas
 from ideagora.registry import AGENTS, find_agent

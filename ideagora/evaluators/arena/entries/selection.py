@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from ideagora.evaluators.arena.lineup import (
+from ideagora.evaluators.arena.entries.lineup import (
     PARTS,
     RUN,
     Contestant,
@@ -18,7 +18,7 @@ from ideagora.evaluators.arena.lineup import (
     run_number,
     topic_key,
 )
-from ideagora.evaluators.arena.prompt_injection import injection_flags
+from ideagora.evaluators.arena.entries.prompt_injection import injection_flags
 from ideagora.evaluators.generation import AgentRun, RunResult
 from ideagora.importing.self_scores import without_self_scores
 from ideagora.schema import Experiment, Idea, Topic, stable_id

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ideagora.errors import LibraryError, UsageError
-from ideagora.retrieval.cutoff import possible_ids
 from ideagora.retrieval.ingest.bibliographic import make_paper
 from ideagora.retrieval.ingest.documents import Document
 from ideagora.retrieval.ingest.file_types import SUFFIXES, UnknownFileType, decode, file_type_of
 from ideagora.retrieval.ingest.formats.pdf_layout import extract_abstract, extract_sections
 from ideagora.retrieval.ingest.formats.pdf_subprocess import read_with_limits
 from ideagora.retrieval.ingest.identifiers import Identifiers
+from ideagora.retrieval.restrictions.cutoff import possible_ids
 from ideagora.retrieval.section_selection import select_sections
 from ideagora.retrieval.store.fulltext import FullText
 from ideagora.retrieval.untrusted_json import clean_text

@@ -18,7 +18,7 @@ from ideagora.models.offline import text as texts
 from ideagora.schema import FAR_FROM_TOPIC
 
 if TYPE_CHECKING:
-    from ideagora.agents.judges import IdeaPairInputs, PlanCandidate, PlanPairInputs
+    from ideagora.agents.arena.judges import IdeaPairInputs, PlanCandidate, PlanPairInputs
     from ideagora.agents.views import IdeaView
     from ideagora.models.offline import ExtractiveModel
 

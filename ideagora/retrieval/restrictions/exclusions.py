@@ -6,9 +6,9 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from ideagora.errors import SourceUnavailable
-from ideagora.retrieval.cutoff import LiteratureFilter, possible_ids, title_key
 from ideagora.retrieval.http.client import NotCached
 from ideagora.retrieval.protocols import Source
+from ideagora.retrieval.restrictions.cutoff import LiteratureFilter, possible_ids, title_key
 from ideagora.retrieval.run_notes import RunNotes
 from ideagora.schema import Paper
 

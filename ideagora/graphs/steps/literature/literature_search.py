@@ -15,7 +15,7 @@ from pydantic import Field
 from ideagora.agents.literature import QUERY_PLANNER, QUERY_REWORDER
 from ideagora.errors import TopicNotCovered, UnreadableAnswer
 from ideagora.graphs.services import Services
-from ideagora.graphs.steps.relevance import GradedPapers, grade_papers
+from ideagora.graphs.steps.literature.relevance import GradedPapers, grade_papers
 from ideagora.schema import Paper, ScoredPaper, Topic
 
 CANDIDATES = 4

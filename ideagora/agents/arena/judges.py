@@ -12,13 +12,13 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field
 
-from ideagora.agents.experiment import PlanView
-from ideagora.agents.offline_preferences import (
+from ideagora.agents.arena.offline_preferences import (
     WITH_DEGREES,
     WITHOUT_DEGREES,
     compare_ideas,
     compare_plans,
 )
+from ideagora.agents.experiment import PlanView
 from ideagora.agents.role import Role
 from ideagora.agents.views import IdeaView
 from ideagora.models.call import Answer, Inputs

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ideagora.graphs.services import Services
-from ideagora.graphs.steps.literature_search import search_literature
-from ideagora.graphs.steps.relevance import unjudged_notes
+from ideagora.graphs.steps.literature.literature_search import search_literature
+from ideagora.graphs.steps.literature.relevance import unjudged_notes
 from ideagora.schema import Paper, Topic
 
 

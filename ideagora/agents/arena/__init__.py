@@ -1,0 +1,1 @@
+"""Roles of the arena: judges of pairs, and the restyling of contestants."""

@@ -1,0 +1,1 @@
+"""Roles of Chain-of-Ideas: trend, direction, idea."""

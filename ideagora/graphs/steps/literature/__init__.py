@@ -1,0 +1,1 @@
+"""Steps on literature: search, relevance, reading, entities."""

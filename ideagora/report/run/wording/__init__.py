@@ -1,0 +1,1 @@
+"""Sentences of reports on leads, novelty checks, provenance and similarity."""
