@@ -105,7 +105,7 @@ def test_a_source_that_was_down_before_the_stop_is_in_the_report_after_it(
             )  # fmt: skip
 
         server.faults.append(Fault(503, service="openalex", forever=True))
-        assert ended(3.4) == 3
+        assert ended(3.7) == 3
         stopped = json.loads(Path("run/run.json").read_text())
         server.faults.clear()
         assert ended(1_000.0) == 4, "what was made before the stop lacks what openalex knows"

@@ -50,12 +50,14 @@ def find_alternatives(
     ``None`` if there are no tokens, or they are not those of the text. A field that the text does not have is
     left out.
     """
-    whole, raw = b"".join(token for token, _ in tokens), text.encode()
+    if not tokens:
+        return None
+    whole, raw = b"".join(token for token, _ in tokens), text.encode(errors="surrogatepass")
     start = whole.find(raw) if raw.strip() else -1
     if start < 0:
         return None
     ends = {match[1]: match.end() for match in _VALUE.finditer(text) if match[1] in fields}
-    return {field: _at(tokens, start + len(text[:end].encode())) for field, end in ends.items()}
+    return {field: _at(tokens, start + len(text[:end].encode(errors="surrogatepass"))) for field, end in ends.items()}
 
 
 def _at(tokens: Sequence[Token], place: int) -> dict[str, float]:
