@@ -57,7 +57,10 @@ def find_alternatives(
     if start < 0:
         return None
     ends = {match[1]: match.end() for match in _VALUE.finditer(text) if match[1] in fields}
-    return {field: _at(tokens, start + len(text[:end].encode(errors="surrogatepass"))) for field, end in ends.items()}
+    return {
+        field: _at(tokens, start + len(text[:end].encode(errors="surrogatepass")))
+        for field, end in ends.items()
+    }
 
 
 def _at(tokens: Sequence[Token], place: int) -> dict[str, float]:
