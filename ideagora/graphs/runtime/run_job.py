@@ -305,10 +305,10 @@ def _warm_up(
     def load() -> None:
         if needs_litellm(job.allowed_models, chats, job.settings):
             load_litellm()
-        with suppress(IdeagoraError):  # the error is raised again where the model is needed
+        with suppress(IdeagoraError):  # the error is raised again where the model or the store is needed
             embedder().encode([job.first_text])
-        if library is not None:
-            library.warm_up()
+            if library is not None:
+                library.warm_up()
 
     threading.Thread(target=load, name="embedder warm-up", daemon=True).start()
 
