@@ -39,7 +39,7 @@ def read_tokens(logprobs: Any) -> list[Token]:
 
 
 def _bytes(token: Any) -> bytes:
-    return token.token.encode() if token.bytes is None else bytes(token.bytes)
+    return token.token.encode(errors="surrogatepass") if token.bytes is None else bytes(token.bytes)
 
 
 def find_alternatives(
