@@ -12,8 +12,8 @@ import pytest
 from ideagora.config import Settings
 from ideagora.graphs.portfolio.agent import PortfolioOptions
 from ideagora.graphs.portfolio.budget import calls_of_end, calls_of_round, may_begin_round, total_calls
-from ideagora.graphs.portfolio.ranking import next_pairs, rate
 from ideagora.graphs.portfolio.spread import choose_parents, farthest, similarities, two_dimensions
+from ideagora.graphs.portfolio.steps.ranking import next_pairs, rate
 from ideagora.models.budget import expected_cost
 from ideagora.models.chat_models import ScriptedCall
 from ideagora.models.embeddings.embedder import load_embedder

@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from pydantic import BaseModel, Field, field_validator
 
 from ideagora.config import Group
-from ideagora.graphs.agent import Agent, AgentOptions, Origin, imported
-from ideagora.graphs.portfolio.members import alive, known_ideas, named, outcome, own_origin
+from ideagora.graphs.agent import Agent, AgentOptions, imported
+from ideagora.graphs.portfolio.ideas import chosen_ideas, notes
 from ideagora.graphs.portfolio.results import results
-from ideagora.schema import (
-    Experiment,
-    Idea,
-    IdeaParent,
-    Lineage,
-    NoveltyCheck,
-    Rating,
-    Usage,
-    stable_id,
-)
 
 NAME = "portfolio"
 
@@ -69,8 +56,8 @@ def agent() -> Agent:
         source="ours",
         options=PortfolioOptions(),
         build=imported("ideagora.graphs.portfolio.graph:build_graph"),
-        ideas=_ideas,
-        notes=_notes,
+        ideas=chosen_ideas,
+        notes=notes,
         expected_calls=_expected_calls,
         set_ideas=_set_ideas,
         steps=(
@@ -116,81 +103,3 @@ def _expected_calls(options: BaseModel) -> dict[Group, int] | None:
         return None
     twins: dict[Group, int] = {"judge": 1}
     return total_calls([*known, twins, *[calls_of_round(options)] * options.rounds, calls_of_end(options)])
-
-
-def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
-    """The chosen ideas, best first; of a run that ended early, those that are in the portfolio so far."""
-    chosen = state.get("chosen", alive(state))
-    return [_idea(state, origin, position, place) for place, position in enumerate(chosen, 1)]
-
-
-def _idea(state: Mapping[str, Any], origin: Origin, position: int, place: int) -> Idea:
-    member, members = state["members"][position], state["members"]
-    idea, topic = Idea.model_validate(member["idea"]), state["topic"]["text"]
-    plan = next((plan["plan"] for plan in state.get("plans", []) if plan["number"] == place), None)
-    own = own_origin(origin, member, None if plan is None else place)
-    check = next((one["check"] for one in state.get("checks", []) if one["position"] == position), None)
-    ratings = state.get("ratings", [])
-    rating = ratings[place - 1] if place <= len(ratings) else None
-    parents = tuple(
-        IdeaParent(id=_id(origin, topic, members[parent]["idea"]), title=members[parent]["idea"]["title"])
-        for parent in member["parents"]
-    )
-    return idea.model_copy(
-        update={
-            "id": _id(origin, topic, member["idea"]),
-            "agent": origin.agent,
-            "kind": "idea",
-            "experiment": Experiment.model_validate(plan) if plan else idea.experiment,
-            "novelty_check": NoveltyCheck.model_validate(check) if check else idea.novelty_check,
-            "wins": _wins(state.get("games", []), position),
-            "lineage": Lineage(
-                operation=member["operation"],
-                agent=member["agent"],
-                parents=parents,
-                round=member["round"],
-                change=member["change"],
-            ),
-            "rating": Rating.model_validate(rating) if rating else None,
-            "branch": None,
-            "comparisons": (),
-            "model": origin.model,
-            "usage": sum((own.usage[name] for name in sorted(own.usage)), Usage()),
-            "created": max(own.answered.values(), default=None),
-        }
-    )
-
-
-def _id(origin: Origin, topic: str, idea: Mapping[str, Any]) -> str:
-    return stable_id(origin.agent, topic, idea["title"], idea["method"])
-
-
-def _wins(games: list[dict[str, Any]], position: int) -> str | None:
-    gains = outcome(games, position)
-    played = [game for game in games if position in game["positions"]]
-    if not played:
-        return None
-    missing = len(played) - len(gains)
-    told = f"{gains.count(1)} won, {gains.count(0)} tied, {gains.count(-1)} lost of {len(gains)}"
-    return f"{told}, {missing} without a verdict" if missing else told
-
-
-def _notes(state: Mapping[str, Any]) -> list[str]:
-    """What the drafters report, which ideas were left out and why, and how many were chosen."""
-    members, known = state.get("members", []), known_ideas(state)
-    left_out = [
-        f"Left out: {named(members[one['position']])} {one['why']}." for one in state.get("removed", [])
-    ]
-    few = [
-        f"“{members[position]['idea']['title']}” is too close to a paper, but too few other ideas are left."
-        for position in state.get("chosen", [])
-        if position in known
-    ]
-    count = len(state.get("chosen", []))
-    total = f"{count} of {len(members)} ideas were chosen, after {_rounds(state)} of variation."
-    return [*state.get("notes", []), *left_out, *few, *[total] * ("map" in state)]
-
-
-def _rounds(state: Mapping[str, Any]) -> str:
-    rounds = state.get("rounds", 0)
-    return "1 round" if rounds == 1 else f"{rounds} rounds"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from ideagora.graphs.agent import Origin
 from ideagora.graphs.drafts import FACETS
@@ -18,35 +17,6 @@ CLOSEST_PAPERS = 3
 Member = dict[str, Any]
 """``idea`` (an ``Idea``), ``queries`` for its novelty check, ``operation``, ``agent``, ``parents``
 (positions), ``round``, ``change``, and the ``label`` of the calls that made it."""
-
-
-class PortfolioState(TypedDict, total=False):
-    """Plain JSON values only, as a checkpoint holds them. Ideas go by their position in ``members``."""
-
-    topic: dict[str, Any]
-    members: Annotated[list[Member], operator.add]
-    removed: Annotated[list[dict[str, Any]], operator.add]
-    """``position``, ``kind`` (``twin``, ``lost``, ``known``) and ``why`` of each idea that was left out."""
-    rounds: int
-    """Rounds of variation begun."""
-    tasks: list[dict[str, Any]]
-    """The variations of the current round."""
-    variations: Annotated[list[dict[str, Any]], operator.add]
-    """Those of all rounds: number, round, operation, parents."""
-    games: Annotated[list[dict[str, Any]], operator.add]
-    checks: Annotated[list[dict[str, Any]], operator.add]
-    """``position``, ``check`` and ``papers`` (the closest ones) of each novelty check."""
-    chosen: list[int]
-    """The ideas that the portfolio ends with; after ``rank_ideas``, best first."""
-    ratings: list[dict[str, Any]]
-    map: list[list[float]]
-    """Two coordinates of every member."""
-    similarity: list[list[float]]
-    """The cosine of every pair of the chosen ideas."""
-    plans: Annotated[list[dict[str, Any]], operator.add]
-    overview: dict[str, Any]
-    failures: Annotated[list[dict[str, Any]], operator.add]
-    notes: Annotated[list[str], operator.add]
 
 
 def drafted(idea: Idea, agent: str) -> Member:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from langgraph.types import Send
 
+from ideagora.graphs.portfolio.members import parts, text_of
+from ideagora.graphs.portfolio.spread import similarities, two_dimensions
+from ideagora.graphs.portfolio.state import Context, PortfolioState
 from ideagora.graphs.steps.swiss_ranking import PairTask
 from ideagora.schedules.adaptive import Adaptive
 from ideagora.schedules.pairing import Entrants, Pairing
@@ -41,22 +46,47 @@ class Results:
         return np.zeros_like(self.first)
 
 
-def pair_tasks(
-    topic: Mapping[str, Any],
-    drafts: Mapping[int, Mapping[str, Any]],
-    pairs: Sequence[tuple[int, int]],
-    number: int,
-) -> list[PairTask]:
-    """The payloads of a round: pairs of positions in the order shown."""
+def draw_comparisons(state: PortfolioState) -> PortfolioState:
+    """Join the comparisons; the next ones start from here."""
+    return {}
+
+
+def compare_ideas(state: PortfolioState, runtime: Context) -> list[Hashable | Send]:
+    """The next pairs of the adaptive schedule, in parallel; then the ranking."""
+    options, seed = runtime.context.options, runtime.context.client.settings.seed
+    pairs = next_pairs(state["chosen"], state.get("games", []), options.comparisons, seed)
+    return [*comparisons(state, "judge_pair", pairs, 0)] or ["rank_ideas"]
+
+
+def comparisons(state: PortfolioState, node: str, pairs: list[tuple[int, int]], number: int) -> list[Send]:
+    """One task of a node for each pair of positions, in the order shown; the number is that of the round."""
+    drafts = {position: parts(state["members"][position]) for pair in pairs for position in pair}
     return [
-        PairTask(
-            topic=dict(topic),
-            round=number,
-            positions=[first, second],
-            drafts=[dict(drafts[first]), dict(drafts[second])],
+        Send(
+            node,
+            PairTask(
+                topic=state["topic"],
+                round=number,
+                positions=[first, second],
+                drafts=[drafts[first], drafts[second]],
+            ),
         )
         for first, second in pairs
     ]
+
+
+async def rank_ideas(state: PortfolioState, runtime: Context) -> PortfolioState:
+    """The chosen ideas with their ratings, best first, and the map of all ideas."""
+    ratings = rate(state["chosen"], state.get("games", []))
+    ranked = list(ratings) or state["chosen"]
+    texts = [text_of(member) for member in state["members"]]
+    vectors = await asyncio.to_thread(runtime.context.library.embedder.encode, texts)
+    return {
+        "chosen": ranked,
+        "ratings": [rating.model_dump() for rating in ratings.values()],
+        "map": two_dimensions(vectors),
+        "similarity": similarities(vectors)[np.ix_(ranked, ranked)].tolist(),
+    }
 
 
 def next_pairs(

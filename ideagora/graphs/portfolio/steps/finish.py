@@ -1,21 +1,18 @@
-"""The end of a portfolio: the experiments that are missing, and the overview of the chosen ideas."""
+"""The end: the experiments that are missing, and the overview of the chosen ideas."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from typing import Any
 
-from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from ideagora.agents.portfolio.overview import OVERVIEW_WRITER, ListedIdea
 from ideagora.errors import UnreadableAnswer
-from ideagora.graphs.portfolio.members import Member, PortfolioState, papers_of, parts
-from ideagora.graphs.services import Services
+from ideagora.graphs.portfolio.members import Member, papers_of, parts
+from ideagora.graphs.portfolio.state import Context, PortfolioState
 from ideagora.graphs.steps.first_plan import PlanTask
 from ideagora.models.usage import usage_label
-
-Context = Runtime[Services]
 
 
 def finish(state: PortfolioState) -> list[Hashable | Send]:

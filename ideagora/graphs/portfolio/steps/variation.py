@@ -1,13 +1,13 @@
-"""One round of variation: which ideas become parents, their children, and which children survive."""
+"""One round of variation: which ideas become parents, and their children."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from itertools import zip_longest
 from typing import Any, TypedDict
 
-from langgraph.runtime import Runtime
+from langgraph.types import Send
 
 from ideagora.agents.plain_ideators import proposed_ideas
 from ideagora.agents.portfolio.variation import (
@@ -20,16 +20,16 @@ from ideagora.agents.portfolio.variation import (
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.agent import Origin
 from ideagora.graphs.drafts import failure, one_idea
+from ideagora.graphs.portfolio.budget import may_begin_round
 from ideagora.graphs.portfolio.members import (
-    PortfolioState,
     alive,
     closest_papers,
-    outcome,
     papers_of,
     parts,
     text_of,
 )
 from ideagora.graphs.portfolio.spread import choose_parents, similarities
+from ideagora.graphs.portfolio.state import Context, PortfolioState
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import checked_sources
 from ideagora.graphs.steps.first_plan import paper_briefs
@@ -38,9 +38,6 @@ from ideagora.models.usage import usage_label
 ROLES = {"combined": IDEA_COMBINER, "simplified": IDEA_SIMPLIFIER, "inverted": IDEA_INVERTER}
 CITED_PAPERS, CLOSE_PAPERS = 6, 3
 """Papers that a variation is shown: those that its parents cite, and others close to the parents."""
-PARENTS = {"combined": 2, "simplified": 1, "inverted": 1}
-
-Context = Runtime[Services]
 
 
 class VariationTask(TypedDict):
@@ -55,6 +52,21 @@ class VariationTask(TypedDict):
     members: list[dict[str, Any]]
     proposed: list[dict[str, str]]
     """Title and summary of the other ideas of the portfolio."""
+
+
+async def plan_round(state: PortfolioState, runtime: Context) -> PortfolioState:
+    """The variations of the next round; none if rounds or budget are used up."""
+    begun, context = state.get("rounds", 0), runtime.context
+    if not may_begin_round(context.client, context.options, begun, len(alive(state))):
+        return {"tasks": []}
+    tasks = await asyncio.to_thread(next_variations, context, state, begun + 1)
+    return {"tasks": tasks, "variations": tasks, "rounds": begun + bool(tasks)}
+
+
+def start_round(state: PortfolioState) -> list[Hashable | Send]:
+    """The variations in parallel; without any, choose among the survivors."""
+    tasks = [variation_task(state, task) for task in state["tasks"]]
+    return [Send("vary", task) for task in tasks] or ["choose_ideas"]
 
 
 def next_variations(context: Services, state: PortfolioState, round_number: int) -> list[dict[str, Any]]:
@@ -171,42 +183,3 @@ def _parent(member: Mapping[str, Any], numbers: Mapping[str, int]) -> ParentIdea
             Citation(part=part, papers=tuple(dict.fromkeys(papers))) for part, papers in cited.items()
         ),
     )
-
-
-def children_of_round(state: PortfolioState) -> list[int]:
-    """Positions of the children of the current round."""
-    members = state["members"]
-    return [n for n in range(len(members)) if members[n]["round"] == state["rounds"] and state["rounds"]]
-
-
-def parent_pairs(state: PortfolioState) -> list[tuple[int, int]]:
-    """Each child of the round with each of its parents, in both orders."""
-    pairs = [
-        (child, parent) for child in children_of_round(state) for parent in state["members"][child]["parents"]
-    ]
-    return [order for pair in pairs for order in (pair, pair[::-1])]
-
-
-def lost_children(state: PortfolioState) -> list[dict[str, Any]]:
-    """The children of the round that a parent beats, or that no readable verdict compares with a parent."""
-    lost = []
-    for child in children_of_round(state):
-        for parent in state["members"][child]["parents"]:
-            results, title = (
-                outcome(state.get("games", []), child, parent),
-                state["members"][parent]["idea"]["title"],
-            )
-            if not results:
-                why = f"no readable verdict compares it with “{title}”"
-            elif sum(results) < 0:
-                why = f"lost to “{title}”, which it was made from"
-            else:
-                continue
-            lost.append({"position": child, "kind": "lost", "why": why})
-            break
-    return lost
-
-
-async def variations_of(context: Services, state: PortfolioState, round_number: int) -> list[dict[str, Any]]:
-    """``next_variations``, without blocking the event loop."""
-    return await asyncio.to_thread(next_variations, context, state, round_number)
