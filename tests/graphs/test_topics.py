@@ -253,7 +253,7 @@ def test_the_panel_warns_of_a_chain_that_is_far_from_the_topic() -> None:
         return console.export_text()
 
     assert "may be off topic" in shown(0.12)
-    assert "Similarity of these papers to the topic: 0.52" in shown(0.52)
+    assert "Mean similarity of these papers to the topic: 0.52" in shown(0.52)
     assert "off topic" not in shown(0.52)
     assert "Similarity of these" not in shown(None)
 

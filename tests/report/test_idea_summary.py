@@ -95,6 +95,23 @@ def test_the_page_shows_what_was_weighed_and_why_it_won(tmp_path: Path) -> None:
         assert text.index("Rehearsed calls") < text.index("Chain of ideas") < text.index("Motivation")
 
 
+def test_a_list_that_depends_on_the_agent_is_named_in_whole_words(tmp_path: Path) -> None:
+    note = Paper(id="own:1", title="My note on traces", source="own")
+    for path in write_report(samples.write_run(tmp_path, [samples.idea(neighbours=(note,))])):
+        text = path.read_text(encoding="utf-8")
+        assert "Pairwise comparisons of the branches" in text, path.name
+        assert "shown beside the chain" in text, path.name
+
+
+def test_the_whole_idea_on_the_screen_has_the_whole_plan() -> None:
+    idea, output = samples.idea(), StringIO()
+    show_idea(Console(file=output, width=2000), idea, 0, "report.html", full=True)
+    assert idea.experiment
+    plan = idea.experiment
+    for entry in (*plan.datasets, *plan.baselines, *plan.metrics, *plan.ablations, *plan.risks):
+        assert entry in output.getvalue()
+
+
 def test_a_note_of_the_user_is_named_so(tmp_path: Path) -> None:
     note = Paper(id="own:1", title="My note on traces", source="own")
     idea = samples.idea(

@@ -196,7 +196,7 @@ def test_unchecked_novelty_is_no_verdict(tmp_path: Path) -> None:
 def test_both_reports_say_how_near_the_chain_is_to_the_topic(tmp_path: Path) -> None:
     for similarity, words in {
         0.12: "0.12, below 0.30: this idea may be off topic.",
-        0.52: "Similarity of these papers to the topic: 0.52.",
+        0.52: "Mean similarity of these papers to the topic: 0.52.",
         None: None,
     }.items():
         chain = samples.chain().model_copy(update={"topic_similarity": similarity})
@@ -204,7 +204,7 @@ def test_both_reports_say_how_near_the_chain_is_to_the_topic(tmp_path: Path) -> 
         for page in (html_of(folder), markdown_of(folder)):
             said = page.replace("\\", "")
             assert words is None or words in said
-            assert ("Similarity of these" in said) == (words is not None)
+            assert ("similarity of these" in said) == (words is not None)
 
 
 def test_empty_chain_and_no_direction(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def idea_view(idea: Idea, rank: int, papers: dict[str, Ref], titles: Mapping[str
         references=tuple(paper_ref(paper_id, papers) for paper_id in idea.references),
         shown=tuple(paper_ref(paper.id, papers) for paper in idea.neighbours),
         novelty=_novelty_view(idea.novelty_check, papers),
-        plan=_plan(idea),
+        plan=plan_sections(idea),
         first_steps=tuple(map(without_number, idea.experiment.first_steps)) if idea.experiment else (),
         made=_idea_provenance(idea),
     )
@@ -98,13 +98,15 @@ def core_rows(idea: Idea) -> tuple[tuple[str, str], ...]:
 
 
 def _verdicts(idea: Idea, titles: Mapping[str, str]) -> tuple[VerdictView, ...]:
+    """The verdicts of one opponent together, opponents in the order of their first verdict."""
+    opponents = list(dict.fromkeys(comparison.other for comparison in idea.comparisons))
     return tuple(
         VerdictView(
             other=titles.get(comparison.other) or "an idea that is not in this folder",
             result=_verdict_sentence(comparison),
             reason=comparison.reason.strip(),
         )
-        for comparison in idea.comparisons
+        for comparison in sorted(idea.comparisons, key=lambda comparison: opponents.index(comparison.other))
     )
 
 
@@ -286,7 +288,8 @@ def _rounds(rounds: int) -> str:
     return f"Rewritten {times} because a paper was too close."
 
 
-def _plan(idea: Idea) -> tuple[tuple[str, tuple[str, ...], str], ...] | None:
+def plan_sections(idea: Idea) -> tuple[tuple[str, tuple[str, ...], str], ...] | None:
+    """Return (heading, entries, text for no entries) of the parts of the experiment plan, and its review."""
     plan = idea.experiment
     if plan is None:
         return None

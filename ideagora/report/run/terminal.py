@@ -17,7 +17,7 @@ from rich.text import Text
 from ideagora.models.offline.text import clip
 from ideagora.report.console import plain
 from ideagora.report.live_view import LiveView
-from ideagora.report.run.idea_view import core_rows
+from ideagora.report.run.idea_view import core_rows, plan_sections
 from ideagora.report.run.wording.leads import (
     READ,
     TEST,
@@ -68,6 +68,8 @@ STEPS = {
 
 LISTED_LEADS = 6
 """Leads listed on the screen without --full, the first with its text; the page has all."""
+PLAN_LISTS = ("Datasets", "Baselines", "Metrics", "Ablations", "Risks", "Cost")
+"""Parts of the experiment plan, besides its steps, that --full prints."""
 CLAIM_WORDS, ROW_WORDS = 90, 45
 """Maximum words of a claim and of other texts on the screen, without --full."""
 
@@ -252,6 +254,9 @@ def _idea_sections(idea: Idea) -> list[Any]:
         numbered = enumerate(map(without_number, idea.experiment.steps), 1)
         steps = "\n".join(f"{number}. {step}" for number, step in numbered)
         parts.append(_section("Experiment", steps))
+        for heading, entries, _ in plan_sections(idea) or ():
+            if heading in PLAN_LISTS and entries:
+                parts.append(_section(heading, "\n".join(entries)))
     return parts
 
 

@@ -9,7 +9,7 @@ def similarity_sentence(chain: Chain) -> str | None:
     """Return the mean similarity to the topic, with a warning if it is low; ``None`` if not measured."""
     if chain.topic_similarity is None:
         return None
-    measured = f"Similarity of these papers to the topic: {chain.topic_similarity:.2f}"
+    measured = f"Mean similarity of these papers to the topic: {chain.topic_similarity:.2f}"
     if not chain.is_far_from_topic:
         return f"{measured}."
     return f"{measured}, below {FAR_FROM_TOPIC:.2f}: this idea may be off topic."
