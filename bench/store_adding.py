@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from bench.texts import abstracts
 from ideagora.models.embeddings.cache import VectorCache
-from ideagora.models.embeddings.embedder import CachedEmbedder, Embedder, SentenceEmbedder
-from ideagora.models.embeddings.weights import MINILM, MINILM_DIMENSION, find_weights, minilm_name
+from ideagora.models.embeddings.embedder import CachedEmbedder, Embedder
+from ideagora.models.embeddings.sentence_embedder import SentenceEmbedder
+from ideagora.models.embeddings.weights import MINILM, find_weights
 from ideagora.retrieval.store.store import Store
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Timed:
 
 def main() -> None:
     """Print the model's share of the time, for one call and for calls of eight papers."""
-    timed = Timed(SentenceEmbedder(minilm_name(), lambda: find_weights(MINILM), MINILM_DIMENSION))
+    timed = Timed(SentenceEmbedder(find_weights(MINILM)))
     timed.encode(["Loads the model."])
     figures = {"benchmark": "store_adding", "papers": PAPERS}
     for about, size in (("one call", PAPERS), ("calls of 8", 8)):

@@ -136,11 +136,12 @@ def generate(
     language model; it quotes and combines sentences of papers. Run the same command again to resume a
     stopped run or to show a finished one.
     """
-    from ideagora.commands.generate import Request, run
-
     settings = options.settings_from(
         model, limits, literature, reproducibility, output, agent_timeout=agent.agent_timeout
     )
+    options.start_embedder(settings)
+    from ideagora.commands.generate import Request, run
+
     request = Request(
         topic=topic,
         topics=topics,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
@@ -215,6 +216,16 @@ def settings_from(*groups: Any, **options: Any) -> dict[str, Any]:
         "full_text": None if not values.get("no_full_text") else False,
     }
     return without_none(settings | switches)
+
+
+def start_embedder(settings: dict[str, Any]) -> None:
+    """Start to load the embedding model in its process: that takes longer than the command's imports."""
+    from ideagora.config import load_settings
+    from ideagora.errors import IdeagoraError
+    from ideagora.models.embeddings.process_embedder import start_early
+
+    with suppress(IdeagoraError):  # the command reports it
+        start_early(load_settings(**settings).embedder)
 
 
 def expand_groups(command: Callable[..., None]) -> Callable[..., None]:

@@ -91,7 +91,7 @@ def _disk(settings: Settings) -> Finding:
 
 
 def _weights(settings: Settings) -> Finding:
-    from ideagora.models.embeddings.embedder import HASH
+    from ideagora.models.embeddings.hash_embedder import HASH
     from ideagora.models.embeddings.weights import find_weights, hub_disabled
 
     if settings.embedder == HASH:

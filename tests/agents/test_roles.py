@@ -20,7 +20,8 @@ from ideagora.config import Settings
 from ideagora.models.cache.answers import ResponseCache
 from ideagora.models.call import Inputs
 from ideagora.models.client import LLMClient
-from ideagora.models.embeddings.embedder import Embedder, HashEmbedder
+from ideagora.models.embeddings.embedder import Embedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.parsing.structured_output import UnreadableReply, parse_answer
 from ideagora.models.usage import UsageTracker

@@ -17,7 +17,7 @@ from ideagora.errors import UnreadableAnswer
 from ideagora.models.cache.answers import ResponseCache
 from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
 from ideagora.models.client import LLMClient
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.models.usage import UsageTracker
 from ideagora.schema import Experiment, Idea
 from tests.agents.test_roles import complaint

@@ -18,7 +18,7 @@ from ideagora.benchmarks.ai_idea_bench.with_other_references.competition_judge i
 from ideagora.benchmarks.benchmark import Judgement, Plan, ProtocolName, Question
 from ideagora.evaluators.statistics.comparisons import FIRST, SECOND
 from ideagora.models.chat_models import ScriptedCall
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.models.offline import ExtractiveModel
 from ideagora.schema import Idea, Verdict
 from tests.support.counted_papers import JUDGE, CountedPapers, idea, sample, services, verdict

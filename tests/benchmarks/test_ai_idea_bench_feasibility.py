@@ -20,7 +20,7 @@ from ideagora.benchmarks.benchmark import Judgement, Plan, Unscored
 from ideagora.config import Settings
 from ideagora.errors import SourceRejected, SourceUnavailable
 from ideagora.models.chat_models import ScriptedCall
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.models.offline import ExtractiveModel
 from ideagora.retrieval.factory import open_library
 from ideagora.schema import ScoredPaper

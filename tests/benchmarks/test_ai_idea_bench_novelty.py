@@ -14,7 +14,7 @@ from ideagora.benchmarks.ai_idea_bench.with_other_references.literature import C
 from ideagora.benchmarks.benchmark import Judgement, Plan, Unscored
 from ideagora.errors import SourceRejected, SourceUnavailable
 from ideagora.models.chat_models import ScriptedCall
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.run_notes import RunNotes
 from tests.support.counted_papers import JUDGE, CountedPapers, idea, paper, sample, services, verdict

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.store.store import Store
 from tests.support.command import Done, run

@@ -22,7 +22,7 @@ from ideagora.errors import SettingsError
 from ideagora.evaluators.agreement.raters import rater_of_verdicts
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.models.chat_models import ScriptedCall
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.parsing.structured_output import parse_answer
 from tests.support import command

@@ -20,7 +20,7 @@ from ideagora.graphs.external.adapter import as_agent
 from ideagora.graphs.task import Task
 from ideagora.models.budget import create_budget
 from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.registry import find_agent
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.run_notes import RunNotes

@@ -13,7 +13,7 @@ from ideagora.errors import TopicNotCovered
 from ideagora.graphs.steps.duplicates import find_duplicates
 from ideagora.graphs.steps.swiss_ranking import next_round, rank, record_of
 from ideagora.models.chat_models import ScriptedCall
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from tests.graphs.test_runtime import Ran, World, line, task_of
 from tests.support.field_agents import ai_researcher
 from tests.support.standin import ANSWERS

@@ -22,7 +22,7 @@ from ideagora.agents.offline_leads.difficulties import (
 )
 from ideagora.agents.text.quotes import is_quoted
 from ideagora.graphs.chain_of_ideas.leads import describe_positions, explain_few_leads, select_pairs
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.models.embeddings.weights import MINILM
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts

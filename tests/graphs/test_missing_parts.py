@@ -19,7 +19,7 @@ from ideagora.agents.experiment import PlanView
 from ideagora.agents.role import ROLES
 from ideagora.agents.views import IdeaToTest, IdeaView
 from ideagora.evaluators.arena.judging import idea_view, plan_view
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.models.offline import ExtractiveModel
 from ideagora.prompts.loader import load_prompt
 from ideagora.schema import Experiment

@@ -14,7 +14,7 @@ from ideagora.graphs.agent import with_ideas
 from ideagora.graphs.generate import Outcome, generate
 from ideagora.graphs.task import Task
 from ideagora.models.chat_models import ScriptedCall
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.models.offline import ExtractiveModel
 from ideagora.registry import find_agent
 from ideagora.retrieval.library import Library

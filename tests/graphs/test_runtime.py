@@ -38,7 +38,7 @@ from ideagora.graphs.generate import LONGEST_TOPIC, check_topic, folder_for, gen
 from ideagora.graphs.run_folder import RunFolder, read_events, write_atomically
 from ideagora.graphs.task import Task
 from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.registry import AGENTS, find_agent
 from ideagora.report.run.terminal import RunProgress
 from ideagora.retrieval.library import Library

@@ -21,7 +21,7 @@ from ideagora.graphs.chain_of_ideas.choice import Score, rank_branches
 from ideagora.graphs.chain_of_ideas.direction import find_neighbours
 from ideagora.graphs.chain_of_ideas.options import ChainOptions
 from ideagora.graphs.steps.experiment import search_for_experiment
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline.relevance import (
     ON_TOPIC_SHARE,

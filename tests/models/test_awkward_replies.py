@@ -21,7 +21,7 @@ from ideagora.models.cache.answers import ResponseCache
 from ideagora.models.call import Answer
 from ideagora.models.chat_models import ScriptedChatModel
 from ideagora.models.client import MAX_TURNS, LLMClient
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.models.parsing.structured_output import UnreadableReply, parse_answer
 from ideagora.models.usage import UsageTracker
 from tests.support.each import each_case

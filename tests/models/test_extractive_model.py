@@ -16,7 +16,7 @@ from ideagora.agents.role import ROLES
 from ideagora.agents.text.quotes import is_quoted
 from ideagora.agents.views import IdeaView, PaperBrief, paper_brief
 from ideagora.models.call import Inputs
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
 from tests.support.each import each_case

@@ -15,7 +15,7 @@ import pytest
 
 from ideagora.commands.generate import Request, run
 from ideagora.errors import LibraryError
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.ingest.add_papers import PaperIngest
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.store.fulltext import FullTextStore

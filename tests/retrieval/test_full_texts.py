@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ideagora.errors import LibraryError, StoreCorrupted
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.section_selection import estimate_tokens, select_sections
 from ideagora.retrieval.store.fulltext import CitedWork, FullText, FullTextStore, Section, SectionKind

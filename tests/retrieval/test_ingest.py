@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.corpus.dedup import update_record
 from ideagora.retrieval.ingest import add_papers
 from ideagora.retrieval.ingest.add_papers import IngestSummary, PaperIngest
@@ -230,7 +230,7 @@ async def test_the_full_text_reaches_the_reader(store: Store, tmp_path: Path) ->
 ADD = """
 import sys
 from pathlib import Path
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.ingest import add_papers
 from ideagora.retrieval.store.store import Store
 from ideagora.retrieval.store.fulltext import FullTextStore

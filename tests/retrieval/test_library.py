@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from ideagora.config import Settings
 from ideagora.errors import LibraryError, SettingsError, SourceUnavailable, StoreCorrupted
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.factory import open_library
 from ideagora.retrieval.library import Library

@@ -17,7 +17,7 @@ import pytest
 from numpy.typing import NDArray
 
 from ideagora.errors import LibraryError, UsageError
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.store.citation_lists import CitationLists, NeighborList
 from ideagora.retrieval.store.fulltext import FullText, FullTextStore, Section
@@ -166,7 +166,7 @@ def test_into_a_store_with_papers_of_its_own(source: Path, tmp_path: Path) -> No
 MOVE_AND_STOP = """
 import sys
 from pathlib import Path
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.store import migration
 migration._BATCH = 50
 

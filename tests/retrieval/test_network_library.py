@@ -13,7 +13,7 @@ import pytest
 from ideagora.commands.generate import Request, run
 from ideagora.config import Settings, load_settings
 from ideagora.errors import LibraryError, SettingsError, SourceUnavailable
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.factory import open_library
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.store.store import Store

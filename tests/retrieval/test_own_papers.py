@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ideagora.config import Settings
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.corpus import collection as collection_module
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.factory import open_library

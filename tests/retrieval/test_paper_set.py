@@ -15,7 +15,7 @@ from ideagora.errors import LibraryError
 from ideagora.graphs.generate import generate
 from ideagora.graphs.task import Task
 from ideagora.models.chat_models import ScriptedCall
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.registry import find_agent
 from ideagora.retrieval.corpus.sample_papers import SamplePapers, SuppliedText
 from ideagora.retrieval.library import Library

@@ -12,7 +12,7 @@ import pytest
 
 from ideagora.commands.generate import Request, run
 from ideagora.errors import SourceUnavailable
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.run_notes import RunNotes
 from ideagora.schema import Paper, ScoredPaper, Topic

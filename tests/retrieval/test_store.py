@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from ideagora.errors import FolderUnusable, LibraryError, StoreBusy, StoreCorrupted
 from ideagora.models.embeddings.cache import VectorCache
-from ideagora.models.embeddings.embedder import CachedEmbedder, HashEmbedder
+from ideagora.models.embeddings.embedder import CachedEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.store.embedded import locking
 from ideagora.retrieval.store.embedded.backend import EmbeddedBackend
@@ -230,7 +231,7 @@ def test_the_index_agrees_with_the_exact_search(folder: Path) -> None:
 ADD = """
 import sys
 from pathlib import Path
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper
 first, last = int(sys.argv[2]), int(sys.argv[3])
@@ -300,7 +301,7 @@ def test_threads_share_a_store(store: Store) -> None:
 HOLD = """
 import sys
 from pathlib import Path
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.store.store import Store
 with Store.open(Path(sys.argv[1]), HashEmbedder()) as store, store.write_lock():
     print("held", flush=True)
@@ -401,7 +402,8 @@ def test_an_embedder_that_fails_leaves_the_lock_open(folder: Path, store: Store)
 ADD_AND_TELL = """
 import sys
 from pathlib import Path
-from ideagora.models.embeddings.embedder import CachedEmbedder, HashEmbedder
+from ideagora.models.embeddings.embedder import CachedEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.models.embeddings.cache import VectorCache
 from ideagora.retrieval.store import store as stores
 from ideagora.retrieval.corpus.starter import starter_corpus
@@ -489,7 +491,7 @@ FILL_UP = """
 import resource, signal, sys
 from pathlib import Path
 from ideagora.errors import FolderUnusable
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.store.store import Store
 import chromadb  # before the limit: it writes compiled modules

@@ -13,7 +13,7 @@ import pytest
 
 from ideagora.config import load_settings, server_url
 from ideagora.errors import LibraryError, SettingsError, StoreCorrupted
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.store.chroma_server import CITATIONS, MARKS, PAPERS, ChromaServerBackend
 from ideagora.retrieval.store.migration import StoreLocation

@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from ideagora.errors import LibraryError
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.store.store import Store
 from tests.support.old_store import make_version_1
@@ -82,7 +82,7 @@ def test_version_1_without_whole_vectors_is_embedded_again(
 UPGRADE_AND_STOP = """
 import sys
 from pathlib import Path
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.store.embedded.sqlite_records import SqliteRecords
 from ideagora.retrieval.store.store import Store
 

@@ -15,7 +15,7 @@ from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.services import Services
 from ideagora.models.cache.answers import ResponseCache
 from ideagora.models.client import LLMClient
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.models.usage import UsageTracker
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.similarity import rank_by_similarity

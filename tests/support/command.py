@@ -165,17 +165,7 @@ def filled_home(embedder: str = "hash") -> Path:
 
 
 def shared_vectors() -> Path:
-    """The folder in which all tests of a run keep the vectors of the real embedder.
-
-    It begins with the demo's, which a test of the demo compares with the model's.
-    """
-    from ideagora.commands.demo import recording_folder
-    from ideagora.models.cache.recording import load_vectors
-    from ideagora.models.embeddings.cache import VectorCache
-    from ideagora.models.embeddings.weights import minilm_name
-
+    """The folder in which all tests of a run keep the vectors of the real embedder that do not ship."""
     folder = Path(os.environ["TESTS_SHARED_FOLDER"]) / "vectors"
-    if not folder.exists():
-        folder.mkdir(exist_ok=True)
-        load_vectors(recording_folder(), minilm_name(), VectorCache(folder))
+    folder.mkdir(exist_ok=True)
     return folder

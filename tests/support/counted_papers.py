@@ -13,7 +13,7 @@ from ideagora.benchmarks.benchmark import Judgement, Question
 from ideagora.errors import SourceUnavailable
 from ideagora.graphs.services import Services
 from ideagora.models.chat_models import ScriptedChatModel
-from ideagora.models.embeddings.embedder import HashEmbedder
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.library import Library
 from ideagora.schema import Experiment, Idea, Paper, ScoredPaper, Verdict, stable_id
 from tests.support.clients import client_harness

@@ -37,6 +37,7 @@ from ideagora.models.budget import Budget, create_budget
 from ideagora.models.cache.answers import ResponseCache
 from ideagora.models.cache.retry_failed import keys_to_retry, retry_counts
 from ideagora.models.client import LLMClient
+from ideagora.models.embeddings.process_embedder import start_early
 from ideagora.models.transport.providers import load_litellm, needs_litellm
 from ideagora.models.usage import UsageTracker, current_label, usage_label
 
@@ -297,20 +298,23 @@ async def _stream(
 def _warm_up(
     embedder: Callable[[], Embedder], job: Job, chats: Collection[str], library: Library | None
 ) -> None:
-    """Load the embedding model during the first call, unless the topic's vector is cached, then the store.
+    """Load what the run will need: the embedding model in its process, then litellm, then the store.
 
-    Imports share one core, so what the first call needs comes first.
+    Imports share one core, so what the first call needs comes before the store.
     """
+    calls_provider = needs_litellm(job.allowed_models, chats, job.settings)
+    if calls_provider:
+        start_early(job.settings.embedder)
 
     def load() -> None:
-        if needs_litellm(job.allowed_models, chats, job.settings):
+        if calls_provider:
             load_litellm()
         with suppress(IdeagoraError):  # the error is raised again where the model or the store is needed
-            embedder().encode([job.first_text])
             if library is not None:
                 library.warm_up()
+            embedder().encode([job.first_text])
 
-    threading.Thread(target=load, name="embedder warm-up", daemon=True).start()
+    threading.Thread(target=load, name="warm-up", daemon=True).start()
 
 
 def _note_sender(on_event: Listener) -> Callable[[str], None]:

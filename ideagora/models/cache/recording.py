@@ -1,7 +1,7 @@
 """Record the answers of a run and replay them: ``ideagora demo`` needs no key and no network.
 
 A recording is a folder with ``answers.jsonl`` (a header line, then one line per answer), ``vectors.keys``
-and ``vectors.f32`` (the embeddings of the run). Answers are keyed by role and typed inputs, not by the
+and ``vectors.f32`` (the embeddings of the run that do not ship with the package). Answers are keyed by role and typed inputs, not by the
 rendered prompt, so a recording stays usable when a prompt is reworded. The header has the hashes of the
 prompts that were answered.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PREFIX = "recorded/"
 """Prefix of the model name of ideas generated from a recording."""
-ANSWERS_FILE, KEYS_FILE, VECTORS_FILE = "answers.jsonl", "vectors.keys", "vectors.f32"
+ANSWERS_FILE = "answers.jsonl"
 
 
 class RecordingHeader(Record):
@@ -98,16 +98,8 @@ def answer_key(role: str, inputs: BaseModel | None) -> str:
     return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def write_vectors(folder: Path, vectors: Iterable[tuple[str, bytes]]) -> None:
-    """Write embeddings (key, little-endian float32) next to the answers: a file of keys, a file of rows."""
-    rows = sorted(vectors)
-    (folder / KEYS_FILE).write_text("".join(f"{key}\n" for key, _ in rows), encoding="utf-8")
-    (folder / VECTORS_FILE).write_bytes(b"".join(row for _, row in rows))
-
-
 def load_vectors(folder: Path, embedder: str, cache: VectorCache) -> None:
-    """Load a recording's embeddings into a vector cache, so that no embedding model is needed."""
-    keys = (folder / KEYS_FILE).read_text(encoding="utf-8").split()
-    rows = (folder / VECTORS_FILE).read_bytes()
-    size = len(rows) // len(keys)
-    cache.put(embedder, {key: rows[index * size :][:size] for index, key in enumerate(keys)})
+    """Load a recording's vectors into a vector cache, so that no embedding model is needed."""
+    from ideagora.models.embeddings.vector_files import read_vectors
+
+    cache.put(embedder, {key: row.tobytes() for key, row in read_vectors(folder).items()})
