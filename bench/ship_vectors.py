@@ -1,4 +1,4 @@
-"""Make the vectors that ship with the package: starter papers, their sentences, names of research fields.
+"""Make the vectors that ship with the package: starter papers and names of research fields.
 
 Writes ``ideagora/models/embeddings/shipped/``. Run it again after a change of the starter corpus
 or of the texts below; a text without a shipped vector is encoded when it is needed.
@@ -14,19 +14,17 @@ from ideagora.models.embeddings.vector_files import SHIPPED, write_vectors
 from ideagora.models.embeddings.weights import MINILM, find_weights
 from ideagora.models.offline.extractive_model import PROTOTYPES
 from ideagora.models.offline.research_fields import OTHER_FIELDS
-from ideagora.models.offline.text import sentences
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.store.hashing import paper_text as stored_text
 
 
 def texts() -> list[str]:
-    """Each text once: papers as the store and the offline model read them, their parts, names of fields."""
+    """Each text once: papers as the store and the offline model read them, abstracts, names of fields."""
     papers = starter_corpus().papers
-    read = [brief_text(paper_brief(paper)) for paper in papers]
+    read = [text for paper in papers for text in (stored_text(paper), brief_text(paper_brief(paper)))]
+    abstracts = [paper.abstract for paper in papers if paper.abstract]
     prototypes = [text for group in PROTOTYPES.values() for text in group]
-    parts = [part for paper in papers for part in (paper.title, paper.abstract or paper.title)]
-    every = [*map(stored_text, papers), *read, *parts, *[one for text in read for one in sentences(text)]]
-    return list(dict.fromkeys([*every, *OTHER_FIELDS, *prototypes]))
+    return list(dict.fromkeys([*read, *abstracts, *OTHER_FIELDS, *prototypes]))
 
 
 def main() -> None:

@@ -1,9 +1,9 @@
 """Record the answers of a run and replay them: ``ideagora demo`` needs no key and no network.
 
 A recording is a folder with ``answers.jsonl`` (a header line, then one line per answer), ``vectors.keys``
-and ``vectors.f32`` (the embeddings of the run that do not ship with the package). Answers are keyed by role and typed inputs, not by the
-rendered prompt, so a recording stays usable when a prompt is reworded. The header has the hashes of the
-prompts that were answered.
+and ``vectors.f32`` (the run's embeddings, except those that ship with the package). Answers are keyed by
+role and typed inputs, not by the rendered prompt, so a recording stays usable when a prompt is reworded.
+The header has the hashes of the prompts that were answered.
 """
 
 from __future__ import annotations
