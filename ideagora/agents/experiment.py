@@ -33,6 +33,10 @@ class PlanView(Inputs):
     refuted_if: str
 
 
+PLAN_PARTS = ("datasets", "baselines", "metrics", "ablations", "risks", "refuted_if", "cost")
+"""The parts of a plan besides its steps."""
+
+
 class CostedPlan(PlanView):
     """A plan with its cost, as the roles that write it see it; judges compare plans without."""
 
@@ -67,12 +71,37 @@ class Plan(Answer):
     )
 
 
-class RefinedPlan(Plan):
-    """The plan after review."""
+_NUMBER = re.compile(r"^\s*(?:step\s*)?\[?([0-9]{1,3})[].]?\s*$", re.IGNORECASE)
 
-    steps: tuple[str, ...] = Field(
-        description="all steps, each saying what is done, with what, and what it shows"
+
+def _number_as_text(value: object) -> object:
+    return str(value) if isinstance(value, int) else value
+
+
+def _null_list(value: object) -> object:
+    """A list of nothing but null is what some models write for null."""
+    return None if value in ([None], ["null"]) else value
+
+
+ChangedEntries = Annotated[tuple[str, ...] | None, BeforeValidator(_null_list)]
+
+
+class RefinedPlan(Answer):
+    """What a review changes in a plan, and in the idea; ``None`` leaves a part of the plan as it is."""
+
+    steps: tuple[Annotated[str, BeforeValidator(_number_as_text)], ...] = Field(
+        description="all steps in their order: the number alone for a step of the current plan that stays as "
+        "it is; the whole text for one that is changed or new"
     )
+    datasets: ChangedEntries = Field(description="all data sets; null if they stay as they are")
+    baselines: ChangedEntries = Field(description="all baselines; null if they stay as they are")
+    metrics: ChangedEntries = Field(description="all metrics; null if they stay as they are")
+    ablations: ChangedEntries = Field(description="all ablations; null if they stay as they are")
+    risks: ChangedEntries = Field(description="all risks; null if they stay as they are")
+    refuted_if: Annotated[str | None, BeforeValidator(_without_label)] = Field(
+        description="the outcome that would refute the idea, without the words 'refuted if'; null if it stays"
+    )
+    cost: str | None = Field(description="the cost of the revised plan; null if it stays as it is")
     declined: tuple[str, ...] = Field(
         description="defects and suggestions not followed, each with the reason; [] if there are none"
     )
@@ -80,9 +109,25 @@ class RefinedPlan(Plan):
         description="the whole method of the idea with its defects mended and everything else as it is; null "
         "if no defect was named or all were declined"
     )
+    amended_claim: str | None = Field(
+        description="the central claim in one sentence, if the review changes what the plan can decide; null "
+        "if it stays as it is"
+    )
+
+    def kept_steps(self) -> list[int]:
+        """Numbers, from 1, of the current steps that stay as they are."""
+        return [int(match[1]) for step in self.steps if (match := _NUMBER.match(step))]
+
+    def applied_to(self, plan: PlanView) -> dict[str, Any]:
+        """Return the fields of the revised plan; numbers of steps must be those of the plan."""
+        changed = {name: value for name in PLAN_PARTS if (value := getattr(self, name)) is not None}
+        steps = [
+            plan.steps[int(match[1]) - 1] if (match := _NUMBER.match(step)) else step for step in self.steps
+        ]
+        return {**plan.model_dump(mode="json"), **changed, "steps": steps}
 
 
-def _check_steps(inputs: Inputs, answer: Plan) -> str | None:
+def _check_steps(inputs: Inputs, answer: Plan | RefinedPlan) -> str | None:
     return None if any(step.strip() for step in answer.steps) else "a plan needs at least one step"
 
 
@@ -185,7 +230,9 @@ class RefineInputs(Inputs):
 def _refine(engine: ExtractiveModel, inputs: RefineInputs) -> dict[str, Any]:
     """Return the plan unchanged, with every suggestion declined."""
     declined = [f"{suggestion} {DECLINED}" for suggestion in (*inputs.defects, *inputs.suggestions)]
-    return {**inputs.plan.model_dump(), "declined": declined, "amended_method": None}
+    steps = [str(number) for number in range(1, len(inputs.plan.steps) + 1)]
+    unchanged = dict.fromkeys((*PLAN_PARTS, "amended_method", "amended_claim"))
+    return {**unchanged, "steps": steps, "declined": declined}
 
 
 def _check_refined(inputs: RefineInputs, answer: RefinedPlan) -> str | None:
@@ -195,6 +242,9 @@ def _check_refined(inputs: RefineInputs, answer: RefinedPlan) -> str | None:
         return (
             "the review names defects of the idea: mend them in amended_method or decline them with a reason"
         )
+    count = len(inputs.plan.steps)
+    if unknown := [number for number in answer.kept_steps() if not 1 <= number <= count]:
+        return f"the current plan has steps 1 to {count}, so step {unknown[0]} cannot stay as it is"
     return _check_steps(inputs, answer)
 
 

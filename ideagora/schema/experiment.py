@@ -25,6 +25,8 @@ class Experiment(Record):
     """Defects of the idea that the reviewer found, each with the change that mends it."""
     amended_method: str | None = None
     """The idea's method with these defects mended; ``None`` if nothing was mended."""
+    amended_claim: str | None = None
+    """The idea's central claim as the review narrowed it; ``None`` if it stayed."""
     suggestions: tuple[str, ...] = ()
     """The reviewer's suggestions."""
     declined: tuple[str, ...] = ()

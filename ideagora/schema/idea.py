@@ -113,6 +113,8 @@ class Idea(Record):
     """Defects of the method that the experiment's reviewer found and that were mended."""
     first_method: str | None = None
     """The method before the amendments; ``None`` if there are none."""
+    first_claim: str | None = None
+    """The claim before the experiment's review amended it; ``None`` if it stayed."""
     comparisons: tuple[Comparison, ...] = ()
     """The verdicts of the choice among branches in which this idea took part."""
     recollections: tuple[Recollection, ...] = ()

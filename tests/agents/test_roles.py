@@ -15,6 +15,7 @@ from pydantic import ValidationError
 import ideagora
 from ideagora import agents
 from ideagora.agents.arena.judges import IdeaPreference
+from ideagora.agents.experiment import PLAN_PARTS, RefinedPlan, RefineInputs
 from ideagora.agents.role import ROLES, answer_format
 from ideagora.config import Settings
 from ideagora.models.cache.answers import ResponseCache
@@ -384,6 +385,23 @@ def test_the_ideator_develops_a_candidate_that_is_not_the_obvious_one() -> None:
 def test_defects_of_the_idea_are_fixed_or_declined() -> None:
     assert complaint("experiment_refiner", amended_method=None, declined=[]) is not None
     assert complaint("experiment_refiner", amended_method=None) is None
+
+
+def test_a_refined_plan_names_only_what_changes() -> None:
+    sample = SAMPLES["experiment_refiner"]
+    assert isinstance(sample.inputs, RefineInputs)
+    plan = sample.inputs.plan
+    kept = dict[str, Any].fromkeys(PLAN_PARTS) | {"risks": [None], "metrics": ["cost per solved task"]}
+    answer = RefinedPlan.model_validate({**sample.answer, **kept, "steps": ["Repeat it.", "1", 2]})
+    assert answer.applied_to(plan) == {
+        **plan.model_dump(mode="json"),
+        "steps": ["Repeat it.", plan.steps[0], plan.steps[1]],
+        "metrics": ("cost per solved task",),
+    }
+    beyond = len(plan.steps) + 1
+    assert complaint("experiment_refiner", steps=[f"{beyond}."]) == (
+        f"the current plan has steps 1 to {beyond - 1}, so step {beyond} cannot stay as it is"
+    )
 
 
 @each_case("name", ["experiment_designer", "experiment_refiner"])

@@ -134,18 +134,20 @@ def test_who_judged_what_and_the_candidates_are_kept() -> None:
     assert read_again == best
 
 
-def test_a_defect_of_the_idea_is_mended_in_its_method() -> None:
+def test_a_defect_of_the_idea_is_mended_in_its_method_and_claim() -> None:
     def finds_a_defect(call: ScriptedCall) -> Any:
         return {"defects": ["Step 2 has no input: feed it."], "suggestions": [], "queries": ["q"]}
 
     def mends(call: ScriptedCall) -> Any:
         plan = standin.ANSWERS["RefinedPlan"](call.messages[-1][1])
-        return {**plan, "amended_method": "1. Feed step 2."}
+        return {**plan, "amended_method": "1. Feed step 2.", "amended_claim": "It helps at ten seeds."}
 
     ran = Ran(task_of(branches=1, length=1), experiment_reviewer=finds_a_defect, experiment_refiner=mends)
     idea = ran.ideas[0]
     assert idea.method == "1. Feed step 2."
     assert idea.first_method
+    assert idea.claim == "It helps at ten seeds."
+    assert idea.first_claim
     assert idea.amendments == ("Step 2 has no input: feed it.",)
     assert idea.experiment
     assert idea.experiment.first_steps

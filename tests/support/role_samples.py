@@ -553,6 +553,7 @@ def _samples() -> dict[str, Sample]:
                 **_plan_answer(),
                 "declined": ["Report the cost: it's in the plan, {see the metrics}."],
                 "amended_method": "1. Search.\n2. Rate with the critiques.",
+                "amended_claim": None,
             },
         ),
     }

@@ -323,7 +323,7 @@ def _plan(prompt: str) -> dict[str, Any]:
 
 
 def _refined(prompt: str) -> dict[str, Any]:
-    return {**_plan(prompt), "declined": [], "amended_method": None}
+    return {**_plan(prompt), "declined": [], "amended_method": None, "amended_claim": None}
 
 
 def _review(prompt: str) -> dict[str, Any]:

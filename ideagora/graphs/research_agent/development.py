@@ -182,11 +182,12 @@ async def refine_part(state: DevelopmentState, runtime: Context) -> DevelopmentS
     try:
         if part != "experiment":
             return {**done, **await _write(state, context)}
-        plan = await EXPERIMENT_REFINER(
+        plan = CostedPlan(**state["plan"])
+        refined = await EXPERIMENT_REFINER(
             context.client,
             topic=state["topic"]["text"],
             idea=_idea_view(state),
-            plan=CostedPlan(**state["plan"]),
+            plan=plan,
             defects=(),
             suggestions=tuple(suggestions),
             searches=(),
@@ -195,9 +196,9 @@ async def refine_part(state: DevelopmentState, runtime: Context) -> DevelopmentS
         return {**done, "notes": [f"The {part} could not be refined, so it stays as it was: {error}"]}
     return {
         **done,
-        "plan": plan.model_dump(mode="json", exclude={"declined", "amended_method"}),
+        "plan": refined.applied_to(plan),
         "suggestions": [*state.get("suggestions", []), *suggestions],
-        "declined": [*state.get("declined", []), *plan.declined],
+        "declined": [*state.get("declined", []), *refined.declined],
     }
 
 

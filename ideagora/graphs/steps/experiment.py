@@ -63,6 +63,7 @@ class ExperimentState(TypedDict, total=False):
     suggestions: list[str]
     declined: list[str]
     amended_method: str | None
+    amended_claim: str | None
     searches: list[dict[str, Any]]
     """The searches of the current round, each with its query and the papers found."""
     earlier_searches: list[dict[str, Any]]
@@ -127,21 +128,22 @@ async def search_for_experiment(state: ExperimentState, runtime: Context) -> Exp
 
 
 async def refine_experiment(state: ExperimentState, runtime: Context) -> ExperimentState:
-    """The plan after the review (Table 20); the method too, if the reviewer found a defect in it."""
-    review = state["review"]
-    plan = await EXPERIMENT_REFINER(
+    """The plan after the review (Table 20); method and claim of the idea too, if the review concerns them."""
+    review, plan = state["review"], CostedPlan(**state["plan"])
+    refined = await EXPERIMENT_REFINER(
         runtime.context.client,
         topic=_topic(state).text,
         idea=_idea(state),
-        plan=CostedPlan(**state["plan"]),
+        plan=plan,
         defects=tuple(review["defects"]),
         suggestions=tuple(review["suggestions"]),
         searches=tuple(_search_view(search) for search in state["searches"]),
     )
     return {
-        "plan": plan.model_dump(mode="json", exclude={"declined", "amended_method"}),
-        "declined": [*state.get("declined", []), *plan.declined],
-        "amended_method": plan.amended_method or state.get("amended_method"),
+        "plan": refined.applied_to(plan),
+        "declined": [*state.get("declined", []), *refined.declined],
+        "amended_method": refined.amended_method or state.get("amended_method"),
+        "amended_claim": refined.amended_claim or state.get("amended_claim"),
         "rounds": state.get("rounds", 0) + 1,
         "defects": [*state.get("defects", []), *review["defects"]],
         "suggestions": [*state.get("suggestions", []), *review["suggestions"]],
@@ -163,10 +165,10 @@ def _topic(state: ExperimentState) -> Topic:
 
 
 def _idea(state: ExperimentState) -> IdeaToTest:
-    """The idea, with its method as amended by earlier rounds."""
+    """The idea, with its method and claim as amended by earlier rounds."""
+    amended = {"method": state.get("amended_method"), "claim": state.get("amended_claim")}
     view = idea_to_test(state["draft"])
-    amended = state.get("amended_method")
-    return view.model_copy(update={"method": amended}) if amended else view
+    return view.model_copy(update={name: text for name, text in amended.items() if text})
 
 
 def _entities(state: ExperimentState) -> tuple[EntityView, ...]:
@@ -186,6 +188,7 @@ def load_experiment(state: Mapping[str, Any]) -> Experiment:
         first_steps=tuple(state.get("first_steps", [])),
         defects=tuple(state.get("defects", [])),
         amended_method=state.get("amended_method"),
+        amended_claim=state.get("amended_claim"),
         suggestions=tuple(state.get("suggestions", [])),
         declined=tuple(state.get("declined", [])),
         searched=tuple(search["query"] for search in searches),
@@ -196,11 +199,14 @@ def load_experiment(state: Mapping[str, Any]) -> Experiment:
 
 
 def with_experiment(idea: Idea, experiment: Experiment) -> Idea:
-    """The idea with its experiment; its method is the amended one if the reviewer's defects were mended."""
-    if experiment.amended_method is None:
-        return idea.model_copy(update={"experiment": experiment})
-    amended = {"method": experiment.amended_method, "first_method": idea.method}
-    return idea.model_copy(update={"experiment": experiment, **amended, "amendments": experiment.defects})
+    """The idea with its experiment, and its method and claim as the refiner amended them."""
+    amended: dict[str, Any] = {}
+    if experiment.amended_method is not None:
+        amended |= {"method": experiment.amended_method, "first_method": idea.method}
+        amended["amendments"] = experiment.defects
+    if experiment.amended_claim is not None:
+        amended |= {"claim": experiment.amended_claim, "first_claim": idea.claim}
+    return idea.model_copy(update={"experiment": experiment, **amended})
 
 
 def build_experiment() -> StateGraph[ExperimentState, Services, ExperimentState, ExperimentState]:
