@@ -17,7 +17,7 @@ from pydantic import Field
 
 from ideagora.errors import UsageError
 from ideagora.evaluators.judging.asking import Unscored as Unscored
-from ideagora.evaluators.statistics.scores.sample_statistics import Statistic
+from ideagora.evaluators.statistics.scores.statistic import Statistic
 from ideagora.graphs.agent import Agent, with_ideas
 from ideagora.importing.records import Problem
 from ideagora.schema import Idea, Record, Topic, Verdict

@@ -207,7 +207,7 @@ def _exit_interrupted() -> None:
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    gc.set_threshold(20_000, 10, 10)  # the default takes a sixth of the time of imports
+    gc.set_threshold(200_000, 10, 10)  # the default takes a sixth of the time of imports
     _prepare_streams()
     try:
         run()

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from ideagora.commands.interrupts import run_async
 from ideagora.commands.judging import costs_nothing, open_resources, print_expected_cost, result_or_exit_code
+from ideagora.commands.preloading import preloading
 from ideagora.config import Settings, load_settings
 from ideagora.errors import BudgetExhausted, SettingsError
 from ideagora.evaluators.arena.entries.contestants import choose_topics, resolve_contestants
@@ -188,7 +189,8 @@ def _run_arena(
         _say_cost(arena, begun, path, request, errors)
     with open_resources(arena.settings, errors, request.quiet) as opened:
         progress = opened.progress
-        means = RunResources(opened.library, opened.embedder, progress.on_event, chats, request.fresh)
+        listener = preloading(progress.on_event, _load_libraries) if request.page else progress.on_event
+        means = RunResources(opened.library, opened.embedder, listener, chats, request.fresh)
         try:
             board = run_async(run_tournament(arena, path, begun, means))
         except BudgetExhausted:
@@ -199,6 +201,12 @@ def _run_arena(
             progress.set_status("drawing the page")
             _write_pages(path, begun)
         return board
+
+
+def _load_libraries() -> None:
+    from ideagora.report.arena.page import load_libraries
+
+    load_libraries()
 
 
 def _write_pages(path: Path, begun: list[AgentRun]) -> None:

@@ -26,6 +26,7 @@ from ideagora.benchmarks.running.run import problem_notes, run_benchmark
 from ideagora.benchmarks.running.selection import Selection
 from ideagora.commands.interrupts import run_async
 from ideagora.commands.judging import costs_nothing, open_resources, print_expected_cost, result_or_exit_code
+from ideagora.commands.preloading import preloading
 from ideagora.config import Settings, load_settings
 from ideagora.errors import BudgetExhausted, UsageError
 from ideagora.evaluators.arena.entries.contestants import resolve_contestants
@@ -35,8 +36,6 @@ from ideagora.report.export import require_library
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-
-    from ideagora.graphs.runtime.events import Listener
 
 
 @dataclass(frozen=True)
@@ -249,7 +248,7 @@ def _execute(
         _say_cost(run, path, request, errors)
     with open_resources(run.settings, errors, request.quiet) as opened:
         progress = opened.progress
-        listener = _loading_page(progress.on_event) if request.page else progress.on_event
+        listener = preloading(progress.on_event, _load_libraries) if request.page else progress.on_event
         means = BenchmarkResources(opened.library, opened.embedder, listener, chats, request.fresh)
         execution = run_benchmark(run, path, means) if run.generated is None else rescore(run, path, means)
         try:
@@ -264,24 +263,10 @@ def _execute(
         return results
 
 
-def _loading_page(listener: Listener) -> Listener:
-    """The listener, which also loads the page's libraries while the first request is answered."""
-    from threading import Thread
+def _load_libraries() -> None:
+    from ideagora.report.bench.page import load_libraries
 
-    def load() -> None:
-        from ideagora.report.bench.page import load_libraries
-
-        load_libraries()
-
-    loading: list[Thread] = []
-
-    def on_event(event: Mapping[str, Any]) -> None:
-        listener(event)
-        if event.get("event") == "request" and not loading:
-            loading.append(Thread(target=load, name="page libraries", daemon=True))
-            loading[0].start()
-
-    return on_event
+    load_libraries()
 
 
 def _write_page(path: Path) -> None:

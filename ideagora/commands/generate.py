@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ideagora.commands.interrupts import run_async
+from ideagora.commands.preloading import preloading
 from ideagora.config import Settings, load_settings
 from ideagora.errors import BudgetExhausted, IdeagoraError, SettingsError, TopicNotCovered, UsageError
 from ideagora.graphs.agent import with_ideas
@@ -215,7 +216,7 @@ def _run(
     errors: Console,
     chats: dict[str, BaseChatModel] | None,
 ) -> list[Outcome]:
-    from ideagora.report.run.write import write_report
+    from ideagora.report.run.write import load_templates, write_report
 
     if not request.quiet and not chats:
         _print_expected_cost(
@@ -234,7 +235,8 @@ def _run(
                 )
             return opened[0]
 
-        outcomes = run_async(generate(tasks, library, progress.on_event, request.fresh, chats))
+        listener = preloading(progress.on_event, lambda: load_templates("report.html", "report.md"))
+        outcomes = run_async(generate(tasks, library, listener, request.fresh, chats))
         for outcome in outcomes:
             if outcome.error is None and not (
                 outcome.already_done and (outcome.folder / "report.html").exists()

@@ -34,7 +34,7 @@ from ideagora.benchmarks.liveideabench.roles import DIMENSIONS
 from ideagora.benchmarks.liveideabench.samples import Sample, read_samples, shipped_samples
 from ideagora.benchmarks.liveideabench.scores import fluency_scores
 from ideagora.errors import UsageError
-from ideagora.evaluators.statistics.scores.sample_statistics import Statistic
+from ideagora.evaluators.statistics.scores.statistic import Statistic
 from ideagora.graphs.agent import Agent
 from ideagora.schema import Idea, Topic, Verdict
 

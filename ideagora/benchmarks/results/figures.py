@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from ideagora.benchmarks.benchmark import Measure, Scores
 from ideagora.benchmarks.results.records import AgentFigure, AgentSummary
 from ideagora.evaluators.statistics.scores.sample_means import mean_over_samples
-from ideagora.evaluators.statistics.scores.sample_statistics import Statistic, figure_over_samples
+from ideagora.evaluators.statistics.scores.sample_statistics import figure_over_samples
+from ideagora.evaluators.statistics.scores.statistic import Statistic
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from ideagora.benchmarks.benchmark import Measure, Plan
 from ideagora.benchmarks.results.coverage import count_verdicts
-from ideagora.benchmarks.results.lengths import idea_lengths
 from ideagora.benchmarks.results.records import (
     AgentSummary,
     BenchmarkResult,
@@ -16,7 +15,6 @@ from ideagora.benchmarks.results.records import (
     write_results,
 )
 from ideagora.benchmarks.results.scoring import complete_verdicts, of_protocol, score_log
-from ideagora.benchmarks.results.summary import build_result
 from ideagora.benchmarks.running.errors import errors_named
 from ideagora.benchmarks.running.evaluation import BenchmarkEvaluation
 from ideagora.benchmarks.running.folder import reset_if_changed, run_record
@@ -134,6 +132,9 @@ class _Scoring:
     def _result(
         self, log: VerdictLog, plan: Plan, status: Status, tracker: UsageTracker | None, down: Sequence[str]
     ) -> BenchmarkResult:
+        from ideagora.benchmarks.results.lengths import idea_lengths  # numpy, which no call needs
+        from ideagora.benchmarks.results.summary import build_result
+
         run, benchmark = self.run, self.run.benchmark
         unasked = {} if status == "complete" else self.evaluation.unasked(log, plan.protocol)
         with errors_named(benchmark, "scores"):

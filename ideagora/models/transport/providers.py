@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from ideagora.config import Settings
 from ideagora.errors import MissingKey, NoTokenProbabilities, RealCallForbidden, SettingsError, UnknownModel
 from ideagora.models.redact import one_line
+from ideagora.models.transport.openai_resources import import_resources_when_used
 from ideagora.models.transport.response_limit import limit_response_size
 
 EXAMPLES = "openai/gpt-4o-mini, anthropic/claude-sonnet-4-5, gemini/gemini-2.5-flash, ollama_chat/llama3.1"
@@ -87,6 +88,7 @@ def load_litellm() -> ModuleType:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     import litellm
 
+    import_resources_when_used()
     litellm.suppress_debug_info = True
     litellm.drop_params = False  # or a 422 makes it send twice and return None
     litellm.cache = None

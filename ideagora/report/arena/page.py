@@ -24,9 +24,16 @@ from ideagora.report.arena.csv_ratings import csv_ratings, other_rankings
 from ideagora.report.arena.matches import TopicMatches, ids_that_fit, matches_by_topic
 from ideagora.report.arena.plots import criteria_plot, ratings_plot, win_rate_plot
 from ideagora.report.arena.terminal import RUN_NOTES, missing_run_figures
-from ideagora.report.drawings.plots import Plot, image_url
+from ideagora.report.drawings.plots import Plot, draw_nothing, image_url
 from ideagora.report.run.load import load_run, map_strings
-from ideagora.report.run.write import HTML_FILE, MARKDOWN_FILE, html_page, markdown_page, write_file
+from ideagora.report.run.write import (
+    HTML_FILE,
+    MARKDOWN_FILE,
+    html_page,
+    load_templates,
+    markdown_page,
+    write_file,
+)
 from ideagora.report.text_cleaning import clean, hide_folders
 from ideagora.schema import Idea
 
@@ -103,6 +110,15 @@ class ArenaPage:
     def is_smoke_test(self) -> bool:
         """Whether only the offline model judged, so that nothing is ranked."""
         return self.leaderboard.smoke_test
+
+
+def load_libraries() -> None:
+    """Import what ratings and page are made with, so that writing them takes less time afterwards."""
+    import scipy.optimize
+    import scipy.stats  # noqa: F401
+
+    draw_nothing()
+    load_templates("arena.html", "arena.md")
 
 
 def write_arena_report(folder: Path) -> tuple[Path, Path]:

@@ -45,7 +45,7 @@ from ideagora.report.bench.tables import (
     latex_table,
     markdown_rows,
 )
-from ideagora.report.drawings.plots import Plot, image_url
+from ideagora.report.drawings.plots import Plot, draw_nothing, image_url
 from ideagora.report.run.write import (
     HTML_FILE,
     MARKDOWN_FILE,
@@ -109,11 +109,13 @@ class ResultView:
 
 
 def load_libraries() -> None:
-    """Import what the page is made with, so that writing it takes less time afterwards."""
-    import matplotlib.backends.backend_agg
-    import matplotlib.backends.backend_svg
-    import matplotlib.figure  # noqa: F401
+    """Import what figures and page are made with, so that writing them takes less time afterwards."""
+    import pylatexenc.latexencode  # noqa: F401
+    import scipy.special  # noqa: F401
 
+    import ideagora.benchmarks.results.summary  # noqa: F401
+
+    draw_nothing()
     load_templates("bench.html", "bench.md")
 
 

@@ -10,19 +10,18 @@ both together. docs/liveideabench.md has the measured coverage.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ideagora.evaluators.statistics.figures import LEVEL, Figure, missing_figure
 from ideagora.evaluators.statistics.scores.paired_tests import MOST_FLIPPED, PairedTest, smallest_p
 from ideagora.evaluators.statistics.scores.sample_means import ALL_EQUAL, NO_SCORE, ONE_SAMPLE, t_quantile
+from ideagora.evaluators.statistics.scores.statistic import Statistic
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Statistic = Literal["mean", "p30"]
-"""``p30``: the 30th percentile, by linear interpolation between the scores."""
 REPLICATES = 2_000
 _CHUNK = 200
 """Replicates at once, which bounds the memory."""
