@@ -195,6 +195,9 @@ def _search(
     except ValidationError:
         raise SettingsError(f"--before is {before!r}: write YYYY, YYYY-MM or YYYY-MM-DD.") from None
     with _open_store(settings, lambda text: errors.print(plain(text)), fill=True) as (store, embedder):
+        store.embed_pending(
+            lambda done, total: errors.print(f"embedding papers that runs stored: {done} of {total}")
+        )
         library = Library(StoreSource(store, embedder), embedder).for_topic(topic)
         papers = asyncio.run(library.search(query, k))
     if as_json:

@@ -240,7 +240,6 @@ def _open_with_services(
         run_notes=run_notes,
         copy_of=store.copy_of,
         on_close=close,
-        on_warm_up=store.warm_up,
     )
 
 

@@ -58,7 +58,6 @@ class Library:
         run_notes: RunNotes | None = None,
         copy_of: Path | None = None,
         on_close: Callable[[], None] | None = None,
-        on_warm_up: Callable[[], None] | None = None,
     ) -> None:
         self._source = source
         self._embedder = embedder
@@ -73,7 +72,6 @@ class Library:
         self._copy_of = copy_of
         self._supplied: SamplePapers | None = None
         self._on_close = on_close
-        self._on_warm_up = on_warm_up
         self._withheld = WithheldPapers()
         self._returned_ids: set[str] = set()
         self._background = BackgroundTasks()
@@ -153,11 +151,6 @@ class Library:
         self._run_notes.end()
         self._active_runs.discard(self)
         current_run.set(None)
-
-    def warm_up(self) -> None:
-        """Import what will be needed to store papers. Blocks; for a thread that runs while others wait."""
-        if self._on_warm_up:
-            self._on_warm_up()
 
     @property
     def embedder(self) -> Embedder:

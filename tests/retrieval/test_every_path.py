@@ -38,7 +38,7 @@ PATHS = {
 }
 NO_PATHS = {
     "begin_run", "end_run", "resolve_exclusions", "close", "disconnect", "embedder", "held_back", "notes",
-    "nearest_spelling", "outages", "for_topic", "for_sample", "given_ids", "size", "prefetch", "warm_up",
+    "nearest_spelling", "outages", "for_topic", "for_sample", "given_ids", "size", "prefetch",
     "fetches_texts", "hidden_near",  # which compares finished ideas, and which no agent sees
 }  # fmt: skip
 LATE, UNDATED, TARGET = "Ideas of late research", "Ideas without any date", "Chain of Ideas revolution"

@@ -90,7 +90,7 @@ async def run_job(
         IdeagoraError: the run failed for a reason other than an outage, or the budget is spent.
     """
     if job.first_text:
-        _warm_up(embedder, job, chats or {}, library)
+        _warm_up(embedder, job, chats or {})
     graph = job.build()  # before the record: it defines the roles, whose prompts are recorded
     budget = budget or create_budget(job.settings, {})
     run = _begin_run(job, folder, listener, budget)
@@ -295,13 +295,8 @@ async def _stream(
         return values, failure
 
 
-def _warm_up(
-    embedder: Callable[[], Embedder], job: Job, chats: Collection[str], library: Library | None
-) -> None:
-    """Load what the run will need: the embedding model in its process, then litellm, then the store.
-
-    Imports share one core, so what the first call needs comes before the store.
-    """
+def _warm_up(embedder: Callable[[], Embedder], job: Job, chats: Collection[str]) -> None:
+    """Load what the run will need soon: the embedding model in its process, and litellm in this one."""
     calls_provider = needs_litellm(job.allowed_models, chats, job.settings)
     if calls_provider:
         start_early(job.settings.embedder)
@@ -309,9 +304,7 @@ def _warm_up(
     def load() -> None:
         if calls_provider:
             load_litellm()
-        with suppress(IdeagoraError):  # the error is raised again where the model or the store is needed
-            if library is not None:
-                library.warm_up()
+        with suppress(IdeagoraError):  # the error is raised again where the model is needed
             embedder().encode([job.first_text])
 
     threading.Thread(target=load, name="warm-up", daemon=True).start()

@@ -208,7 +208,7 @@ class WriteThroughSource:
                 after = _merge_stored(paper, before) if before else paper
                 if after != before:
                     changed.append(after)
-            self._store.add(changed)
+            self._store.add(changed, embed_later=True)
             self._citation_lists.add_names(
                 {paper.id: [*names_of(paper), *title_names(paper)] for paper in by_id.values()}
             )

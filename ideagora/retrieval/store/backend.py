@@ -87,6 +87,18 @@ class StoreBackend(Protocol):
         """
         ...
 
+    def put_without_vectors(self, papers: Sequence[Paper], hashes: Mapping[str, str]) -> bool:
+        """Write records whose vectors are written later; the old vectors of changed ones are dropped.
+
+        Returns:
+            Whether the backend can do this; if not, nothing is written.
+        """
+        ...
+
+    def ids_without_vector(self) -> list[str]:
+        """Ids of the papers that are not found by ``nearest`` until their vectors are written."""
+        ...
+
     def add_citations(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Write edges (citing, cited) that do not come from the citing paper's own reference list."""
         ...

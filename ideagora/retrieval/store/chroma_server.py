@@ -140,6 +140,14 @@ class ChromaServerBackend:
                     self._papers.upsert(ids=ids[batch], metadatas=rows[batch], embeddings=vectors[batch])
         self._delete_reported([paper.id for paper in papers if paper.references is not None])
 
+    def put_without_vectors(self, papers: Sequence[Paper], hashes: Mapping[str, str]) -> bool:
+        """See ``StoreBackend``. On a server, every row has a vector."""
+        return False
+
+    def ids_without_vector(self) -> list[str]:
+        """See ``StoreBackend``."""
+        return []
+
     def add_citations(self, pairs: Sequence[tuple[str, str]]) -> None:
         """See ``StoreBackend``."""
         rows = {_SEPARATOR.join(pair): {"citing": pair[0], "cited": pair[1]} for pair in pairs}

@@ -19,6 +19,7 @@ from ideagora.retrieval.store.embedded.backend import EXACT_BELOW, EmbeddedBacke
 from ideagora.retrieval.store.embedded.read_only_copy import copy_to_temp, is_read_only_store
 from ideagora.retrieval.store.embedded.sqlite_records import PaperIdentity
 from ideagora.retrieval.store.hashing import batches, content_hash, paper_text
+from ideagora.retrieval.store.pending import embed_pending
 from ideagora.schema import Paper, Record, ScoredPaper
 
 if TYPE_CHECKING:
@@ -174,10 +175,6 @@ class Store:
             copy_if_read_only=copy_if_read_only,
         )
 
-    def warm_up(self) -> None:
-        """Import the vector database, which the first write needs."""
-        import chromadb  # noqa: F401
-
     def close(self) -> None:
         """Close files and release locks; delete a temporary copy."""
         self.backend.close()
@@ -196,7 +193,13 @@ class Store:
         with self.backend.write_lock():
             yield
 
-    def add(self, papers: Iterable[Paper], on_progress: ProgressCallback | None = None) -> AddResult:
+    def add(
+        self,
+        papers: Iterable[Paper],
+        on_progress: ProgressCallback | None = None,
+        *,
+        embed_later: bool = False,
+    ) -> AddResult:
         """Add papers, and update those already in the store.
 
         Only papers whose title or abstract changed are embedded again. If a record's references are
@@ -205,6 +208,7 @@ class Store:
         Args:
             papers: records; of several with the same id, the last one counts.
             on_progress: called with (done, total) papers as they are embedded.
+            embed_later: write records only; the next search embeds them. A server needs vectors at once.
         """
         wanted = list({paper.id: paper for paper in papers}.values())
         ids = [paper.id for paper in wanted]
@@ -214,10 +218,15 @@ class Store:
         to_embed = [paper for paper in merged if hashes.get(paper.id) != content_hash(paper)]
         to_update = [p for p in merged if hashes.get(p.id) == content_hash(p) and stored[p.id] != p]
         unchanged = len(wanted) - len(to_embed) - len(to_update)
-        self._embed(to_embed, unchanged + len(to_update), len(wanted), on_progress)
+        if not (embed_later and self.backend.put_without_vectors(to_embed, _hashes(to_embed))):
+            self._embed(to_embed, unchanged + len(to_update), len(wanted), on_progress)
         self._put(to_update, None)
         new = sum(paper.id not in stored for paper in wanted)
         return AddResult(new, len(to_embed) + len(to_update) - new, unchanged)
+
+    def embed_pending(self, on_progress: ProgressCallback | None = None) -> None:
+        """Embed the papers that were added with ``embed_later``; ``search`` does it otherwise."""
+        embed_pending(self.backend, self._embedder, on_progress)
 
     def add_embedded(self, papers: Sequence[Paper], vectors: NDArray[np.float32]) -> None:
         """Add papers with vectors made by this store's embedder, shape (len(papers), dimension)."""
@@ -251,6 +260,7 @@ class Store:
 
         if k < 1:
             return []
+        self.embed_pending()
         nearest = self.backend.nearest(np.asarray(vector, dtype=np.float64), k, before)
         papers = self.backend.papers([paper_id for paper_id, _ in nearest])
         return [ScoredPaper(paper=papers[i], similarity=score) for i, score in nearest if i in papers]
@@ -325,11 +335,15 @@ class Store:
 
     def _put(self, papers: Sequence[Paper], vectors: NDArray[np.float32] | None) -> None:
         if papers:
-            self.backend.put(papers, {paper.id: content_hash(paper) for paper in papers}, vectors)
+            self.backend.put(papers, _hashes(papers), vectors)
 
     def _in_order(self, ids: Sequence[str]) -> list[Paper]:
         papers = self.backend.papers(ids)
         return [papers[paper_id] for paper_id in ids if paper_id in papers]
+
+
+def _hashes(papers: Sequence[Paper]) -> dict[str, str]:
+    return {paper.id: content_hash(paper) for paper in papers}
 
 
 def _keep_references(paper: Paper, stored: Paper | None) -> Paper:

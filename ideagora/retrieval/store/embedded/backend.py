@@ -74,6 +74,7 @@ class EmbeddedBackend:
         self._vector_file = VectorFile(folder)
         self._snapshot: Snapshot | None = None
         self._cached_count = (-1, 0)
+        self._complete_at = -1
         self._lock_depth = 0
         self._is_marked_open = False
         self._may_be_damaged = False
@@ -151,7 +152,7 @@ class EmbeddedBackend:
         """See ``StoreBackend``. Vectors are written first, then the records in one transaction."""
         with self.write_lock():
             if vectors is None:
-                self._records.save(papers, hashes, None)
+                self._records.save(papers, hashes, "keep")
                 return
             before = self._require_rows()
             after = self._vector_file.append(before, vectors)
@@ -161,6 +162,22 @@ class EmbeddedBackend:
                     self._index.upsert([paper.id for paper in papers], vectors)
             places = range(before.count, after.count)
             self._records.save(papers, hashes, places, {_VECTOR_FILE: str(after)})
+
+    def put_without_vectors(self, papers: Sequence[Paper], hashes: Mapping[str, str]) -> bool:
+        """See ``StoreBackend``."""
+        if papers:
+            with self.write_lock():
+                self._records.save(papers, hashes, "none")
+        return True
+
+    def ids_without_vector(self) -> list[str]:
+        """See ``StoreBackend``. Reads the records only if the generation has changed."""
+        if self._complete_at == (generation := self.generation()):
+            return []
+        ids = self._records.ids_without_vector()
+        if not ids:
+            self._complete_at = generation
+        return ids
 
     def add_citations(self, pairs: Sequence[tuple[str, str]]) -> None:
         """See ``StoreBackend``."""
@@ -301,8 +318,8 @@ class EmbeddedBackend:
         self._vector_file.remove_others(info)
 
     def _all_vectors(self) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
-        """The vectors of all papers, each once: from Chroma, and from the embedder if Chroma lacks them."""
-        missing = self._records.ids()
+        """The vectors that have been computed, each once: from Chroma, else from the embedder."""
+        missing = self._records.ids() - set(self._records.ids_without_vector())
         if self._is_chroma_intact():
             self._mark_chroma_open()
             for ids, vectors in self._index.pages():

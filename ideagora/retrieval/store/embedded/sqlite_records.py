@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from pydantic import ValidationError
 
@@ -17,6 +17,8 @@ from ideagora.schema import Paper
 
 RECORDS_FILE = "records.sqlite"
 _IDS_PER_QUERY = 500
+NO_PLACE = -1
+"""Row number of a paper whose vector has not been computed yet."""
 _LAST_POSITION = 1_000_000
 """Position of an edge that does not come from the citing paper's reference list."""
 _NEXT_GENERATION = "UPDATE manifest SET value = CAST(value AS INTEGER) + 1 WHERE key = 'generation'"
@@ -34,6 +36,10 @@ _TABLES = (
 
 
 _SAVE = "INSERT OR REPLACE INTO papers VALUES (:id, :hash, :date, :record, :place)"
+_SAVE_TEXT = (
+    f"INSERT INTO papers VALUES (:id, :hash, :date, :record, {NO_PLACE}) ON CONFLICT (id) DO UPDATE SET "  # noqa: S608
+    f"content_hash = :hash, date = :date, record = :record, place = {NO_PLACE}"
+)
 _UPDATE = "UPDATE papers SET content_hash = :hash, date = :date, record = :record WHERE id = :id"
 
 
@@ -173,13 +179,14 @@ class SqliteRecords:
         self,
         papers: Sequence[Paper],
         hashes: Mapping[str, str],
-        places: Sequence[int] | None,
+        places: Sequence[int] | Literal["keep", "none"],
         manifest: Mapping[str, str] | None = None,
     ) -> None:
         """Write records, their edges and manifest entries in one transaction.
 
         Args:
-            places: the papers' row numbers in the file of vectors; ``None``: keep the stored ones.
+            places: the papers' row numbers in the file of vectors; ``keep``: the stored ones; ``none``: the
+                vectors are computed later.
         """
         rows = [
             {"id": p.id, "hash": hashes[p.id], "date": p.date, "record": p.model_dump_json()} for p in papers
@@ -188,8 +195,8 @@ class SqliteRecords:
             (paper.id, cited, place) for paper in papers for place, cited in enumerate(paper.references or ())
         ]
         with self._database.transaction() as connection:
-            if places is None:
-                connection.executemany(_UPDATE, rows)
+            if isinstance(places, str):
+                connection.executemany(_UPDATE if places == "keep" else _SAVE_TEXT, rows)
             else:
                 placed = [{**row, "place": place} for row, place in zip(rows, places, strict=True)]
                 connection.executemany(_SAVE, placed)
@@ -215,16 +222,27 @@ class SqliteRecords:
             connection.execute(_NEXT_GENERATION)
 
     def read_placements(self) -> tuple[dict[str, str], list[tuple[str, int, str | None]]]:
-        """The manifest, and (id, row of vectors, date) of every paper ordered by id, from one snapshot."""
-        query = "SELECT id, place, date FROM papers INDEXED BY papers_short ORDER BY id"
+        """The manifest, and (id, row of vectors, date) of every paper with a vector, from one snapshot.
+
+        Ordered by id.
+        """
+        query = "SELECT id, place, date FROM papers INDEXED BY papers_short WHERE place >= 0 ORDER BY id"
         with self._database.use() as connection, transaction(connection, "DEFERRED"):
             manifest = dict(connection.execute("SELECT key, value FROM manifest").fetchall())
             return manifest, connection.execute(query).fetchall()
 
     def places(self, ids: Sequence[str]) -> dict[str, int]:
-        """Row numbers in the file of vectors by id; ids that are not stored are left out."""
-        rows = self._by_ids("SELECT id, place FROM papers WHERE id IN", ids)
+        """Row numbers in the file of vectors by id; ids without a vector are left out."""
+        rows = self._by_ids("SELECT id, place FROM papers WHERE place >= 0 AND id IN", ids)
         return {row[0]: int(row[1]) for row in rows}
+
+    def ids_without_vector(self) -> list[str]:
+        """Ids of the papers whose vectors have not been computed yet, in ascending order."""
+        query = "SELECT id FROM papers INDEXED BY papers_short WHERE place < 0 ORDER BY id"
+        with self._database.use() as connection:
+            if not self._has_places(connection):  # version 1
+                return []
+            return [row[0] for row in connection.execute(query)]
 
     def reported_citations(self) -> list[tuple[str, str]]:
         """The edges written by ``add_citations``, sorted."""
