@@ -60,6 +60,34 @@ hypothesis_settings.register_profile(
 hypothesis_settings.load_profile("ideagora")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Processes for ``-n logical``: more than cores, since half of a test's time is waiting."""
+    cores = os.cpu_count() or 1
+    return max(cores, min(2 * cores, 8))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Fork the commands of all worker processes from one server, which takes ten seconds to start."""
+    from tests.support import command
+
+    node.workerinput["command server"] = command.start_server()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell a worker process where that server is."""
+    if address := getattr(config, "workerinput", {}).get("command server"):
+        from tests.support import command
+
+        command.use_server(address)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the tests with the embedding model first: one worker process gets them, so that one loads it."""
+    items.sort(key=lambda item: item.get_closest_marker("weights") is None)
+
+
 def pytest_collection_finish() -> None:
     """Spare the tests most of the garbage collection, which takes a sixth of their time otherwise."""
     gc.collect()

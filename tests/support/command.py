@@ -20,9 +20,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing import forkserver
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 import pytest
 
@@ -118,6 +120,30 @@ def fresh_interpreter(arguments: Sequence[str]) -> subprocess.Popen[str]:
     """Start ``ideagora`` as a user does, in an interpreter that has imported nothing."""
     command = [sys.executable, "-m", "ideagora", *arguments]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def start_server() -> dict[str, Any]:
+    """Start the server that commands are forked from, if it does not run; returns how to reach it."""
+    _context()
+    forkserver.ensure_running()
+    return {name: vars(_server())[name] for name in _ADDRESS if name in vars(_server())}
+
+
+def use_server(address: Mapping[str, Any]) -> None:
+    """Fork the commands of this process from the server of another one, which ends it."""
+    vars(_server()).update(
+        address,
+        ensure_running=lambda: None,  # only the process that started it can tell
+        _forkserver_alive_fd=os.open(os.devnull, os.O_WRONLY),  # nor does it live as long as this process
+    )
+
+
+_ADDRESS = ("_forkserver_address", "_forkserver_authkey")
+"""What a client of the server holds; the key came with Python 3.14."""
+
+
+def _server() -> Any:
+    return vars(forkserver)["_forkserver"]
 
 
 @cache
