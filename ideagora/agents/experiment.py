@@ -118,13 +118,13 @@ class RefinedPlan(Answer):
         """Numbers, from 1, of the current steps that stay as they are."""
         return [int(match[1]) for step in self.steps if (match := _NUMBER.match(step))]
 
-    def applied_to(self, plan: PlanView) -> dict[str, Any]:
-        """Return the fields of the revised plan; numbers of steps must be those of the plan."""
+    def applied_to(self, plan: CostedPlan) -> CostedPlan:
+        """Return the revised plan; numbers of steps must be those of the plan."""
         changed = {name: value for name in PLAN_PARTS if (value := getattr(self, name)) is not None}
-        steps = [
+        steps = tuple(
             plan.steps[int(match[1]) - 1] if (match := _NUMBER.match(step)) else step for step in self.steps
-        ]
-        return {**plan.model_dump(mode="json"), **changed, "steps": steps}
+        )
+        return plan.model_copy(update={**changed, "steps": steps})
 
 
 def _check_steps(inputs: Inputs, answer: Plan | RefinedPlan) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -35,6 +35,15 @@ class Origin:
     """Time of the last answer used, by label (ISO, UTC)."""
 
 
+class Failure(TypedDict):
+    """Why a part of a run gave nothing, as ``run.json`` holds it."""
+
+    branch: int | None
+    query: str | None
+    """The branch that failed, if it was one."""
+    error: str
+
+
 def imported(function: str) -> Callable[[], Any]:
     """A function that imports ``module:function`` when it is called, and calls it.
 
@@ -53,18 +62,18 @@ class Agent:
     """The paper it implements, or where an external agent comes from."""
     options: BaseModel
     build: Callable[[], Any]
-    ideas: Callable[[Mapping[str, Any], Origin], list[Idea]]
-    """The ideas, best first; may get the partial state of an incomplete run."""
+    ideas: Callable[[Any, Origin], list[Idea]]
+    """The ideas of a state of the graph, best first; the state of an incomplete run is partial."""
     expected_calls: Callable[[BaseModel], dict[Group, int] | None]
     """``None`` if unknown."""
     steps: tuple[str, ...]
     """Names of the graph's nodes, in the order in which they usually run."""
     start: Callable[[Topic], dict[str, Any]] = lambda topic: {"topic": topic.model_dump(mode="json")}
     """The initial state."""
-    failures: Callable[[Mapping[str, Any]], list[dict[str, Any]]] = lambda state: [*state.get("failures", [])]
-    notes: Callable[[Mapping[str, Any]], list[str]] = lambda state: [*state.get("notes", [])]
+    failures: Callable[[Any], list[Failure]] = lambda state: [*state.get("failures", [])]
+    notes: Callable[[Any], list[str]] = lambda state: [*state.get("notes", [])]
     """Notes for the report, such as papers that could not be read."""
-    results: Callable[[Mapping[str, Any]], dict[str, Any]] = lambda state: {}
+    results: Callable[[Any], dict[str, Any]] = lambda state: {}
     """Further fields of ``run.json``, for the report."""
     fingerprint: str = ""
     """Changes with the code or file of an external agent, so that old runs are not reused."""

@@ -3,36 +3,76 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from ideagora.errors import UnreadableAnswer
-from ideagora.graphs.agent import Origin
-from ideagora.schema import Experiment, Idea, NoveltyCheck, Paper, Source, Usage, stable_id
+from ideagora.graphs.agent import Failure, Origin
+from ideagora.schema import (
+    Experiment,
+    Idea,
+    NoveltyCheck,
+    Paper,
+    Serialized,
+    Source,
+    Topic,
+    Usage,
+    deserialize,
+    stable_id,
+)
 
 FACETS = ("purpose", "mechanism", "evaluation")
 Record = dict[str, Any]
 
 
+class Draft(TypedDict):
+    """A drafted idea, as the steps of an agent pass it on."""
+
+    number: NotRequired[int]
+    """Its number among the drafts, from 1."""
+    title: str
+    motivation: str
+    novelty: str
+    method: str
+    summary: NotRequired[str]
+    purpose: NotRequired[str]
+    mechanism: NotRequired[str]
+    evaluation: NotRequired[str]
+    queries: NotRequired[list[str]]
+    """Searches that would find the idea if it were published."""
+    sources: NotRequired[list[Serialized[Source]]]
+    papers: NotRequired[list[Serialized[Paper]]]
+    """Papers that the sources refer to."""
+    novelty_check: NotRequired[Serialized[NoveltyCheck]]
+    wins: NotRequired[str | None]
+    extra: NotRequired[dict[str, Any]]
+
+
+class NumberedPlan(TypedDict):
+    """The experiment of the draft with this number."""
+
+    number: int
+    plan: Serialized[Experiment]
+
+
 class DraftsState(TypedDict, total=False):
     """The channels of an agent that writes drafts. Plain JSON values only, as a checkpoint holds them."""
 
-    topic: Record
-    drafts: Annotated[list[Record], operator.add]
-    """Ideas as ``one_idea`` reads them, each with its number from 1, best first."""
-    plans: Annotated[list[Record], operator.add]
-    """Plans with the numbers of their ideas."""
-    failures: Annotated[list[Record], operator.add]
+    topic: Serialized[Topic]
+    drafts: Annotated[list[Draft], operator.add]
+    """The ideas, each with its number, best first."""
+    plans: Annotated[list[NumberedPlan], operator.add]
+    failures: Annotated[list[Failure], operator.add]
     notes: Annotated[list[str], operator.add]
 
 
-def failure(reason: str) -> Record:
+def failure(reason: str) -> Failure:
     """An entry of ``failures``."""
     return {"branch": None, "query": None, "error": reason}
 
 
-def reasons(state: Mapping[str, Any]) -> str:
+def reasons(state: DraftsState) -> str:
     """The reasons of all failures so far."""
     return "; ".join(dict.fromkeys(one["error"] for one in state.get("failures", [])))
 
@@ -42,7 +82,7 @@ def usage_name(name: str, number: int) -> str:
     return name if number == 1 else f"{name} {number}"
 
 
-def drafted_ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
+def drafted_ideas(state: DraftsState, origin: Origin) -> list[Idea]:
     """The ideas of a run that may have ended early: its drafts, each with its plan if there is one."""
     drafts, topic = state.get("drafts", []), state["topic"]["text"]
     plans = {plan["number"]: plan["plan"] for plan in state.get("plans", [])}
@@ -64,12 +104,12 @@ def _origin_of(number: int, origin: Origin, count: int) -> Origin:
     )
 
 
-def needs_idea(state: Mapping[str, Any], wanted: int) -> bool:
+def needs_idea(state: DraftsState, wanted: int) -> bool:
     """Whether another idea is to be written: not after one could not be."""
     return len(state.get("drafts", [])) < wanted and not state.get("failures")
 
 
-def no_further_idea(drafts: Sequence[Mapping[str, Any]], error: UnreadableAnswer) -> list[Record]:
+def no_further_idea(drafts: Sequence[Draft], error: UnreadableAnswer) -> list[Failure]:
     """The failure of an idea after the first one that could not be written.
 
     Raises:
@@ -80,18 +120,18 @@ def no_further_idea(drafts: Sequence[Mapping[str, Any]], error: UnreadableAnswer
     return [failure(f"idea {len(drafts) + 1} could not be written: {error}")]
 
 
-def one_idea(topic: str, draft: Mapping[str, Any], plan: Mapping[str, Any] | None, origin: Origin) -> Idea:
+def one_idea(topic: str, draft: Draft, plan: Serialized[Experiment] | None, origin: Origin) -> Idea:
     """The idea of a draft.
 
     Args:
         topic: the text of the topic.
-        draft: title, motivation, novelty and method; optionally summary, facets, ``sources``, the ``papers``
-            that they refer to, ``novelty_check``, ``wins`` and ``extra``, as the idea has them.
-        plan: fields of an ``Experiment``, if there is a plan.
+        draft: the draft, whose parts are as the idea has them.
+        plan: its experiment, if there is one.
         origin: agent, model and usage; the usage of all labels counts for the idea.
     """
-    sources = tuple(Source.model_validate(source) for source in draft.get("sources", ()))
+    sources = tuple(deserialize(Source, source) for source in draft.get("sources", ()))
     check = draft.get("novelty_check")
+    facets = draft.get("purpose"), draft.get("mechanism"), draft.get("evaluation")
     return Idea(
         id=stable_id(origin.agent, topic, draft["title"], draft["method"]),
         topic=topic,
@@ -101,12 +141,12 @@ def one_idea(topic: str, draft: Mapping[str, Any], plan: Mapping[str, Any] | Non
         novelty=draft["novelty"],
         method=draft["method"],
         summary=draft.get("summary"),
-        experiment=Experiment.model_validate(plan) if plan is not None else None,
+        experiment=deserialize(Experiment, plan) if plan is not None else None,
         references=tuple(dict.fromkeys(source.paper_id for source in sources if source.verbatim)),
         sources=sources,
-        neighbours=tuple(Paper.model_validate(paper) for paper in draft.get("papers", ())),
-        novelty_check=NoveltyCheck.model_validate(check) if check is not None else None,
-        facets={name: draft[name] for name in FACETS if draft.get(name)},
+        neighbours=tuple(deserialize(Paper, paper) for paper in draft.get("papers", ())),
+        novelty_check=deserialize(NoveltyCheck, check) if check is not None else None,
+        facets={name: text for name, text in zip(FACETS, facets, strict=True) if text},
         wins=draft.get("wins"),
         model=origin.model,
         usage=sum((origin.usage[name] for name in sorted(origin.usage)), Usage()),

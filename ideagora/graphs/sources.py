@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import cast
 
+from ideagora.agents.chain_of_ideas.ideator import IdeaSource, SourcedIdea
 from ideagora.agents.text.quotes import is_quoted, verify_quote
-from ideagora.schema import Paper, Source
+from ideagora.graphs.drafts import Draft
+from ideagora.schema import Paper, Serialized, Source, deserialize, serialize
 
 
 def quoted_source(part: str, paper_id: str, quote: str, text: str) -> Source:
@@ -17,17 +19,23 @@ def quoted_source(part: str, paper_id: str, quote: str, text: str) -> Source:
 
 
 def checked_sources(
-    sources: Iterable[Mapping[str, Any]], papers: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
+    sources: Iterable[IdeaSource], papers: Sequence[Serialized[Paper]]
+) -> list[Serialized[Source]]:
     """Sources with their papers' ids in place of the numbers, and whether each quote occurs in its paper.
 
     Args:
-        sources: ``part``, ``paper`` (a number) and ``quote`` of each, as a role answers them.
+        sources: as a role answers them.
         papers: the papers in the order of their numbers, as title and abstract were shown.
     """
     checked = []
     for source in sources:
-        paper = Paper.model_validate(papers[source["paper"]])
+        paper = deserialize(Paper, papers[source.paper])
         text = f"{paper.title} {paper.abstract or ''}"
-        checked.append(quoted_source(source["part"], paper.id, source["quote"], text).model_dump(mode="json"))
+        checked.append(serialize(quoted_source(source.part, paper.id, source.quote, text)))
     return checked
+
+
+def sourced_draft(answer: SourcedIdea, papers: Sequence[Serialized[Paper]]) -> Draft:
+    """A role's answer as a draft, with checked sources (``checked_sources``)."""
+    draft = cast("Draft", answer.model_dump(mode="json"))
+    return {**draft, "sources": checked_sources(answer.sources, papers)}

@@ -393,11 +393,8 @@ def test_a_refined_plan_names_only_what_changes() -> None:
     plan = sample.inputs.plan
     kept = dict[str, Any].fromkeys(PLAN_PARTS) | {"risks": [None], "metrics": ["cost per solved task"]}
     answer = RefinedPlan.model_validate({**sample.answer, **kept, "steps": ["Repeat it.", "1", 2]})
-    assert answer.applied_to(plan) == {
-        **plan.model_dump(mode="json"),
-        "steps": ["Repeat it.", plan.steps[0], plan.steps[1]],
-        "metrics": ("cost per solved task",),
-    }
+    changed = {"steps": ("Repeat it.", plan.steps[0], plan.steps[1]), "metrics": ("cost per solved task",)}
+    assert answer.applied_to(plan) == plan.model_copy(update=changed)
     beyond = len(plan.steps) + 1
     assert complaint("experiment_refiner", steps=[f"{beyond}."]) == (
         f"the current plan has steps 1 to {beyond - 1}, so step {beyond} cannot stay as it is"

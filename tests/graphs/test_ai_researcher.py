@@ -11,9 +11,10 @@ import pytest
 
 from ideagora.errors import TopicNotCovered
 from ideagora.graphs.steps.duplicates import find_duplicates
-from ideagora.graphs.steps.swiss_ranking import next_round, rank, record_of
+from ideagora.graphs.steps.swiss_ranking import Game, next_round, rank, record_of
 from ideagora.models.chat_models import ScriptedCall
 from ideagora.models.embeddings.hash_embedder import HashEmbedder
+from ideagora.schema import Topic, serialize
 from tests.graphs.test_runtime import Ran, World, line, task_of
 from tests.support.field_agents import ai_researcher
 from tests.support.standin import ANSWERS
@@ -80,10 +81,11 @@ def test_the_proposals_are_ranked_in_swiss_rounds() -> None:
 
 
 def test_an_unscored_comparison_and_a_bye_change_nothing() -> None:
-    drafts: list[dict[str, Any]] = [{"title": str(number)} for number in range(5)]
-    first = next_round({}, drafts, [], 3, 0)
+    drafts: list[Any] = [{"title": str(number)} for number in range(5)]
+    topic = serialize(Topic(text="a topic"))
+    first = next_round(topic, drafts, [], 3, 0)
     games = [
-        {"round": 1, "positions": task["positions"], "gain": gain, "reason": ""}
+        Game(round=1, positions=task["positions"], gain=gain, reason="")
         for task, gain in zip(first, (1, None), strict=True)
     ]
     winner = first[0]["positions"][0]
@@ -91,11 +93,11 @@ def test_an_unscored_comparison_and_a_bye_change_nothing() -> None:
     assert record_of(first[1]["positions"][0], games).endswith(
         "0 lost of 0 in Swiss rounds, 1 without a verdict"
     )
-    again = next_round({}, drafts, games, 3, 0)
+    again = next_round(topic, drafts, games, 3, 0)
     assert not {frozenset(task["positions"]) for task in first} & {
         frozenset(task["positions"]) for task in again
     }
-    assert next_round({}, drafts, games, 1, 0) == []
+    assert next_round(topic, drafts, games, 1, 0) == []
 
 
 @pytest.mark.parametrize("all_rejected", [False, True])

@@ -11,24 +11,34 @@ from hypothesis import strategies as st
 
 from ideagora.agents.arena.judges import CRITERIA
 from ideagora.graphs.chain_of_ideas.choice import Score, rank_branches, score_duels
+from ideagora.graphs.chain_of_ideas.state import Choice, Duel
 from tests.support.each import each_case
 
-Duel = dict[str, Any]
-SWAPPED = {"first": "second", "second": "first", "tie": "tie"}
+SWAPPED: dict[Choice, Choice] = {"first": "second", "second": "first", "tie": "tie"}
 
 
-def duel(first: int, second: int, *choices: str) -> Duel:
+def duel(first: int, second: int, *choices: Choice) -> Duel:
     """One duel; without choices it is unscored."""
     criteria = dict(zip(CRITERIA, choices, strict=False)) if choices else None
-    return {"first": first, "second": second, "criteria": criteria, "reason": "said so"}
+    return {
+        "first": first,
+        "second": second,
+        "judge": "judge",
+        "criteria": criteria,
+        "overall": None,
+        "reason": "said so",
+    }
 
 
 def pair(one: int, other: int, winner: int | None) -> list[Duel]:
     """Both orders of a pair, which agree on the winner (``None``: on a tie)."""
-    return [
-        duel(first, second, *(["tie"] if winner is None else ["first" if first == winner else "second"]))
-        for first, second in ((one, other), (other, one))
-    ]
+
+    def preferred(first: int) -> Choice:
+        if winner is None:
+            return "tie"
+        return "first" if first == winner else "second"
+
+    return [duel(first, second, preferred(first)) for first, second in ((one, other), (other, one))]
 
 
 def record(scores: Sequence[Score], branch: int) -> tuple[int, int, int, int]:
@@ -57,14 +67,14 @@ def test_a_pair_is_won_when_both_orders_agree() -> None:
         (["first", "second", "tie"], ["second", "first", "tie"]),
     ],
 )
-def test_a_preference_in_one_order_only_is_a_tie(there: list[str], back: list[str]) -> None:
+def test_a_preference_in_one_order_only_is_a_tie(there: list[Choice], back: list[Choice]) -> None:
     scores = score_duels([duel(1, 2, *there), duel(2, 1, *back)], [1, 2])
     assert scores == [Score(1, tied=1), Score(2, tied=1)]
 
 
 def test_the_overall_preference_decides_between_equal_criteria() -> None:
-    there = {**duel(1, 2, "first", "second"), "overall": "second"}
-    back = {**duel(2, 1, "second", "first"), "overall": "first"}
+    there: Duel = {**duel(1, 2, "first", "second"), "overall": "second"}
+    back: Duel = {**duel(2, 1, "second", "first"), "overall": "first"}
     assert score_duels([there, back], [1, 2]) == [Score(1, lost=1), Score(2, won=1)]
     assert score_duels([there, {**back, "overall": "second"}], [1, 2])[0].tied == 1, "the orders disagree"
 
@@ -180,7 +190,7 @@ def test_the_opposite_verdicts_give_the_opposite_records(duels: list[Duel]) -> N
 def test_a_judge_that_looks_at_the_slot_alone_decides_nothing(duels: list[Duel]) -> None:
     """The verdict on (b, a) is that on (a, b), slot by slot: every pair that has one is a tie."""
     said = {(verdict["first"], verdict["second"]): verdict["criteria"] for verdict in duels}
-    by_slot = [
+    by_slot: list[Duel] = [
         {
             **verdict,
             "criteria": said[

@@ -142,7 +142,7 @@ def test_papers_are_named_as_in_their_text() -> None:
 # --- choosing among chains --------------------------------------------------------------------
 
 
-def pair(weak: str, strong: str, cites: str | None = None, kind: str = "cost") -> dict[str, Any]:
+def pair(weak: str, strong: str, cites: str | None = None, kind: str = "cost") -> Any:
     papers = {
         "limitation_paper": {"id": weak, "title": weak},
         "mechanism_paper": {"id": strong, "title": strong},
@@ -151,7 +151,7 @@ def pair(weak: str, strong: str, cites: str | None = None, kind: str = "cost") -
 
 
 def test_leads_differ_in_limitation_and_mechanism() -> None:
-    branches = [
+    branches: list[Any] = [
         {"branch": 2, "pairs": [pair("b", "x"), pair("b", "y", kind="bias")]},
         {"branch": 1, "pairs": [pair("a", "x"), pair("a", "y"), pair("c", "z"), pair("x", "a")]},
     ]
@@ -167,25 +167,26 @@ def test_leads_differ_in_limitation_and_mechanism() -> None:
 
 def test_pairs_of_papers_that_cite_each_other_come_last_and_only_where_leads_are_few() -> None:
     linked = [pair("a", "x", cites="strong")]
-    few = [{"branch": 1, "pairs": [*linked, pair("b", "y")]}]
+    few: list[Any] = [{"branch": 1, "pairs": [*linked, pair("b", "y")]}]
     assert [one["weak"] for one in select_pairs(few, 5)] == ["b", "a"]
-    many = [{"branch": 1, "pairs": [*linked, *(pair(name, name.upper()) for name in "bcd")]}]
+    many: list[Any] = [{"branch": 1, "pairs": [*linked, *(pair(name, name.upper()) for name in "bcd")]}]
     assert [one["weak"] for one in select_pairs(many, 5)] == ["b", "c", "d"]
 
 
 def test_pairs_of_two_papers_beside_the_chain_come_last() -> None:
-    beside = {**pair("a", "x"), "chain": [{"id": "b"}]}
-    inside = {**pair("b", "y"), "chain": [{"id": "b"}]}
+    beside: Any = {**pair("a", "x"), "chain": [{"id": "b"}]}
+    inside: Any = {**pair("b", "y"), "chain": [{"id": "b"}]}
     assert [one["weak"] for one in select_pairs([{"branch": 1, "pairs": [beside, inside]}], 5)] == ["b", "a"]
 
 
 def test_without_a_good_pair_the_closest_is_offered_with_a_note() -> None:
-    nearest = {**pair("a", "x"), "good": False}
+    nearest: Any = {**pair("a", "x"), "good": False}
     assert [one["weak"] for one in select_pairs([{"branch": 1, "pairs": [nearest, nearest]}], 5)] == ["a"]
     assert [one["weak"] for one in select_pairs([{"branch": 1, "pairs": [nearest, pair("b", "y")]}], 5)] == [
         "b"
     ]
-    assert select_pairs([{"branch": 1, "pairs": [{**nearest, "strong": "a"}]}], 5) == []
+    itself: Any = {**nearest, "strong": "a"}
+    assert select_pairs([{"branch": 1, "pairs": [itself]}], 5) == []
     weak = leads.paper_facts(ENGINE, "Alpha: one", "2020", "Alpha counts sheep. Alpha sleeps at once.")
     strong = leads.paper_facts(ENGINE, "Beta: two", "2021", "Nobody drew maps. Beta draws maps of caves.")
     lead = leads.write_lead(leads.measure_pair(ENGINE, [weak, strong], 0, 1), weak, strong, "")
@@ -204,9 +205,10 @@ def test_the_position_of_two_papers_is_one_sentence() -> None:
 def test_fewer_leads_than_usual_are_explained() -> None:
     lead = {"novelty_check": {"status": "novel"}}
     close = {"novelty_check": {"status": "too_close"}}
-    state: dict[str, Any] = {"pairs": [], "branches": [], "leads": [lead, close]}
+    state: Any = {"pairs": [], "branches": [], "leads": [lead, close]}
     assert explain_few_leads(state)[0].startswith("1 lead; three to five are usual")
-    assert explain_few_leads({**state, "leads": [lead] * 3}) == []
+    enough: Any = {**state, "leads": [lead] * 3}
+    assert explain_few_leads(enough) == []
     assert explain_few_leads({"branches": []}) == []
 
 

@@ -42,7 +42,7 @@ from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.registry import AGENTS, find_agent
 from ideagora.report.run.terminal import RunProgress
 from ideagora.retrieval.library import Library
-from ideagora.schema import Idea, Paper, ScoredPaper, Topic
+from ideagora.schema import Idea, Paper, ScoredPaper, Topic, serialize
 from tests.support import standin
 
 # --- a small world of papers ------------------------------------------------------------------
@@ -274,9 +274,7 @@ def test_a_paper_goes_to_the_chain_that_has_no_other() -> None:
         own = paper(branch)
         proposals = [{"paper": paper(n).model_dump(mode="json"), "reason": "r"} for n in proposed]
         return {
-            **new_chain(
-                {"branch": branch, "query": "q", "paper": own.model_dump(mode="json"), "reason": "r"}
-            ),
+            **new_chain({"branch": branch, "query": "q", "paper": serialize(own), "reason": "r"}),
             "proposed": {"forward": proposals},
         }
 

@@ -14,6 +14,7 @@ import pytest
 from ideagora.agents.text.quotes import is_quoted
 from ideagora.errors import AllBranchesFailed
 from ideagora.graphs.sci_agents.concept_graph import (
+    PaperTriple,
     build_concept_graph,
     describe_graph,
     merge_names,
@@ -26,8 +27,8 @@ from tests.support.field_agents.sci_agents import CONCEPTS
 from tests.support.standin import ANSWERS
 
 
-def triple(subject: str, related: str, paper: str = "p") -> dict[str, str]:
-    return {"subject": subject, "relation": "acts on", "object": related, "quote": "so", "paper": paper}
+def triple(subject: str, related: str, paper: str = "p") -> PaperTriple:
+    return PaperTriple(subject=subject, relation="acts on", object=related, quote="so", paper=paper)
 
 
 def test_the_idea_names_both_ends_of_its_path() -> None:
@@ -84,8 +85,7 @@ def test_a_graph_without_a_path_is_declined_and_a_broken_one_is_described(apart:
     def triples(call: ScriptedCall) -> Any:
         seen.append(call.inputs.title)
         names = CONCEPTS[3 * len(seen) - 3 : 3 * len(seen) - int(apart)]
-        fields = ("subject", "relation", "object", "quote")
-        return {"triples": [{name: triple(*pair)[name] for name in fields} for pair in pairwise(names)]}
+        return {"triples": [triple(*pair) for pair in pairwise(names)]}
 
     if apart:
         with pytest.raises(AllBranchesFailed, match=r"No path: 5 papers were read\. The graph has 10"):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ideagora.errors import TopicNotCovered
+from ideagora.graphs.virsci.state import CastVote
 from ideagora.graphs.virsci.team import count_votes, draw_candidates
 from ideagora.models.chat_models import ScriptedCall
 from tests.graphs.test_runtime import Ran, World, paper, task_of
@@ -72,8 +73,9 @@ def test_a_vote_that_rejects_the_last_round_is_named() -> None:
     ran = Ran(task_of("virsci", rounds=1), novelty_vote=lambda call: {"reason": "Known.", "choice": None})
     assert ran.ideas
     assert any("rejected all ideas of the last round" in note for note in record()["notes"])
-    assert count_votes(2, [{"choice": None}, {"choice": 0}]) == ([1, 0], False)
-    assert count_votes(2, [{"choice": None}, {"choice": None}, {"choice": 0}]) == ([1, 0], True)
+    none, first = (CastVote(by=1, round=0, choice=choice, reason="Known.") for choice in (None, 0))
+    assert count_votes(2, [none, first]) == ([1, 0], False)
+    assert count_votes(2, [none, none, first]) == ([1, 0], True)
 
 
 def test_an_abstract_that_is_too_close_is_revised_once() -> None:

@@ -16,10 +16,18 @@ from ideagora.agents.ai_researcher.proposals import FEASIBILITY_JUDGE, PROPOSAL_
 from ideagora.agents.views import idea_view
 from ideagora.errors import AllBranchesFailed, UnreadableAnswer
 from ideagora.graphs.ai_researcher import literature_review, seed_ideas
-from ideagora.graphs.ai_researcher.state import Context, FilterTask, ProposalTask, ResearcherState
-from ideagora.graphs.drafts import Record, failure, reasons
+from ideagora.graphs.ai_researcher.state import (
+    Context,
+    FeasibilityResult,
+    FilterResult,
+    FilterTask,
+    Proposal,
+    ProposalTask,
+    ResearcherState,
+)
+from ideagora.graphs.drafts import Draft, failure, reasons
 from ideagora.graphs.services import Services
-from ideagora.graphs.sources import checked_sources
+from ideagora.graphs.sources import sourced_draft
 from ideagora.graphs.steps.first_plan import (
     design_experiment,
     paper_briefs,
@@ -29,7 +37,7 @@ from ideagora.graphs.steps.first_plan import (
 from ideagora.graphs.steps.literature.topic_similarity import related_to_topic
 from ideagora.graphs.steps.novelty import check_novelty
 from ideagora.graphs.steps.swiss_ranking import judge_pair, next_round, rank, record_of
-from ideagora.schema import Paper, Topic
+from ideagora.schema import Paper, Topic, deserialize, serialize
 
 CLOSEST_PAPERS = 5
 """Papers that a proposal is written with, beside those that its seed builds on."""
@@ -45,12 +53,14 @@ def start_proposals(state: ResearcherState, runtime: Context) -> list[Send]:
 async def write_proposal(state: ProposalTask, runtime: Context) -> ResearcherState:
     """A seed as a proposal, written with the papers it builds on and the closest ones."""
     seed, library = state["seed"], runtime.context.library
-    view = SeedView(**{name: seed[name] for name in SeedView.model_fields})
+    view = SeedView(
+        title=seed["title"], problem=seed["problem"], mechanism=seed["mechanism"], test=seed["test"]
+    )
     found = [one.paper for one in await library.search(f"{view.title}. {view.mechanism}", CLOSEST_PAPERS)]
-    related = await related_to_topic(library, Topic.model_validate(state["topic"]), found)
+    related = await related_to_topic(library, deserialize(Topic, state["topic"]), found)
     papers = {paper["id"]: paper for paper in seed["papers"]}
     for paper in related or found:
-        papers.setdefault(paper.id, paper.model_dump(mode="json"))
+        papers.setdefault(paper.id, serialize(paper))
     shown = list(papers.values())
     try:
         answer = await PROPOSAL_WRITER(
@@ -62,9 +72,8 @@ async def write_proposal(state: ProposalTask, runtime: Context) -> ResearcherSta
         )
     except UnreadableAnswer as error:
         return {"failures": [failure(f"the seed “{view.title}” was not expanded: {error}")]}
-    draft = answer.model_dump(mode="json")
-    sources = checked_sources(draft["sources"], shown)
-    return {"proposals": [{**draft, "sources": sources, "papers": shown, "seed": view.title}]}
+    proposal: Proposal = {**sourced_draft(answer, shown), "papers": shown, "seed": view.title}
+    return {"proposals": [proposal]}
 
 
 def draw_round(state: ResearcherState) -> ResearcherState:
@@ -94,7 +103,7 @@ def choose_best(state: ResearcherState, runtime: Context) -> ResearcherState:
     if unchecked:
         return {"next_checks": unchecked}
     chosen = passed[:wanted] or order[:1]
-    drafts = [
+    drafts: list[Proposal] = [
         {
             **proposals[position],
             "number": number,
@@ -112,10 +121,10 @@ def choose_best(state: ResearcherState, runtime: Context) -> ResearcherState:
         for position, check in checks.items()
         if check["rejected"]
     ]
-    return {"next_checks": [], "drafts": drafts, "notes": rejected}
+    return {"next_checks": [], "drafts": [*drafts], "notes": rejected}
 
 
-def _rejection(title: str, check: Record, is_kept: bool) -> str:
+def _rejection(title: str, check: FilterResult, is_kept: bool) -> str:
     is_close = check["novelty_check"]["status"] == "too_close"
     why = "too close to a paper" if is_close else f"infeasible: {check['feasibility']['obstacles'][0]}"
     kept = " No other is left, so it is kept." if is_kept else ""
@@ -133,9 +142,9 @@ def check_best(state: ResearcherState) -> list[Send]:
 
 async def filter_proposal(state: FilterTask, runtime: Context) -> ResearcherState:
     """Novelty against the library, and feasibility (section 3.3)."""
-    draft, topic = state["draft"], Topic.model_validate(state["topic"])
+    draft, topic = state["draft"], deserialize(Topic, state["topic"])
     sources = source_papers(draft, draft["papers"])
-    known = [Paper.model_validate(paper) for paper in sources]
+    known = [deserialize(Paper, paper) for paper in sources]
     novelty, feasibility = await asyncio.gather(
         check_novelty(runtime.context, topic, draft, known, ()),
         _judge_feasibility(runtime.context, topic, draft),
@@ -145,7 +154,7 @@ async def filter_proposal(state: FilterTask, runtime: Context) -> ResearcherStat
         "filtered": [
             {
                 "position": state["position"],
-                "novelty_check": novelty.model_dump(mode="json"),
+                "novelty_check": serialize(novelty),
                 "feasibility": feasibility,
                 "rejected": rejected,
             }
@@ -153,7 +162,7 @@ async def filter_proposal(state: FilterTask, runtime: Context) -> ResearcherStat
     }
 
 
-async def _judge_feasibility(context: Services, topic: Topic, draft: Record) -> Record:
+async def _judge_feasibility(context: Services, topic: Topic, draft: Draft) -> FeasibilityResult:
     """The judge's answer; its verdict is ``None`` if it cannot be read."""
     try:
         answer = await FEASIBILITY_JUDGE(
@@ -161,7 +170,7 @@ async def _judge_feasibility(context: Services, topic: Topic, draft: Record) -> 
         )
     except UnreadableAnswer as error:
         return {"verdict": None, "obstacles": [str(error)]}
-    return answer.model_dump(mode="json")
+    return {"obstacles": list(answer.obstacles), "verdict": answer.verdict}
 
 
 def build_graph() -> StateGraph[ResearcherState, Services, ResearcherState, ResearcherState]:

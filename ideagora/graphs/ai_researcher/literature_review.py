@@ -19,7 +19,7 @@ from ideagora.graphs.ai_researcher.state import Context, ResearcherState, ScoreT
 from ideagora.graphs.drafts import failure, reasons
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.first_plan import paper_briefs
-from ideagora.schema import Paper
+from ideagora.schema import Paper, deserialize, serialize
 
 SCORED_PER_CALL = 8
 MIN_SCORE = 4
@@ -30,20 +30,23 @@ BEST_PAPERS = 20
 
 async def search_literature(state: ResearcherState, runtime: Context) -> ResearcherState:
     """One search action: first a query for the topic, then what the model chooses."""
-    known = [Paper.model_validate(paper) for paper in state.get("papers", [])]
+    known = [deserialize(Paper, paper) for paper in state.get("papers", [])]
     done, options = state.get("actions", []), runtime.context.options
     try:
         action = await _next_action(runtime.context, state, known)
     except UnreadableAnswer as error:
-        return {"actions": [*done, {"text": "none", "new_papers": 0}], "failures": [failure(str(error))]}
+        return {
+            "actions": [*done, serialize(PastAction(text="none", new_papers=0))],
+            "failures": [failure(str(error))],
+        }
     found = await _search(runtime.context, known, action)
     ids = {paper.id for paper in known}
     new = [paper for paper in found if paper.id not in ids][: options.papers - len(known)]
     text = describe_action(action, [paper.title for paper in known])
     runtime.context.say(f"{text[:60]}: {len(new)} new papers")
     return {
-        "papers": [*state.get("papers", []), *(paper.model_dump(mode="json") for paper in new)],
-        "actions": [*done, {"text": text, "new_papers": len(new)}],
+        "papers": [*state.get("papers", []), *(serialize(paper) for paper in new)],
+        "actions": [*done, serialize(PastAction(text=text, new_papers=len(new)))],
         "notes": [f"Searched: {text} ({len(new)} new papers)."],
     }
 
@@ -56,7 +59,7 @@ async def _next_action(context: Services, state: ResearcherState, known: list[Pa
         context.client,
         topic=topic,
         papers=tuple(FoundPaper(title=paper.title, year=paper.year) for paper in known),
-        actions=tuple(PastAction(**action) for action in state["actions"]),
+        actions=tuple(deserialize(PastAction, action) for action in state["actions"]),
     )
 
 

@@ -9,7 +9,7 @@ from langgraph.types import Send
 
 from ideagora.agents.ai_researcher.seeds import SEED_IDEATOR, Seed
 from ideagora.errors import AllBranchesFailed, UnreadableAnswer
-from ideagora.graphs.ai_researcher.state import Context, ResearcherState, SeedTask
+from ideagora.graphs.ai_researcher.state import Context, ResearcherState, SeedIdea, SeedTask
 from ideagora.graphs.drafts import failure, reasons
 from ideagora.graphs.steps.duplicates import find_duplicates
 from ideagora.graphs.steps.first_plan import paper_briefs
@@ -61,7 +61,13 @@ async def write_seeds(state: SeedTask, runtime: Context) -> ResearcherState:
     except UnreadableAnswer as error:
         return {**done, "failures": [failure(f"{state['count']} seeds were not written: {error}")]}
     seeds = [
-        {**seed.model_dump(mode="json"), "papers": [state["papers"][number] for number in seed.papers]}
+        SeedIdea(
+            title=seed.title,
+            problem=seed.problem,
+            mechanism=seed.mechanism,
+            test=seed.test,
+            papers=[state["papers"][number] for number in seed.papers],
+        )
         for seed in answer.seeds
     ]
     return {**done, "seeds": seeds}

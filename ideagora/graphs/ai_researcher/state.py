@@ -3,30 +3,76 @@
 from __future__ import annotations
 
 import operator
-from typing import Annotated, TypedDict
+from typing import Annotated, Literal, TypedDict
 
 from langgraph.runtime import Runtime
 
-from ideagora.graphs.drafts import DraftsState, Record
+from ideagora.agents.ai_researcher.literature_review import PastAction
+from ideagora.graphs.drafts import Draft, DraftsState
 from ideagora.graphs.services import Services
+from ideagora.graphs.steps.swiss_ranking import Game
+from ideagora.schema import NoveltyCheck, Paper, Serialized, Topic
 
 Context = Runtime[Services]
+
+
+class Score(TypedDict):
+    """The relevance of a paper."""
+
+    paper: str
+    """Its id."""
+    score: int
+    """1 to 10."""
+
+
+class SeedIdea(TypedDict):
+    """A seed idea (``Seed``) with the papers that it builds on."""
+
+    title: str
+    problem: str
+    mechanism: str
+    test: str
+    papers: list[Serialized[Paper]]
+
+
+class Proposal(Draft):
+    """A seed worked out to a proposal."""
+
+    seed: str
+    """Title of the seed."""
+
+
+class FeasibilityResult(TypedDict):
+    """The judge's answer (``Feasibility``)."""
+
+    obstacles: list[str]
+    verdict: Literal["feasible", "infeasible", "unclear"] | None
+    """``None``: the answer cannot be read; the obstacle says why."""
+
+
+class FilterResult(TypedDict):
+    """What the filters found about the proposal at this position."""
+
+    position: int
+    novelty_check: Serialized[NoveltyCheck]
+    feasibility: FeasibilityResult
+    rejected: bool
 
 
 class ScoreTask(TypedDict):
     """Payload of ``score_papers``."""
 
-    topic: Record
-    papers: list[Record]
+    topic: Serialized[Topic]
+    papers: list[Serialized[Paper]]
 
 
 class SeedTask(TypedDict):
     """Payload of ``write_seeds``."""
 
-    topic: Record
+    topic: Serialized[Topic]
     number: int
     count: int
-    papers: list[Record]
+    papers: list[Serialized[Paper]]
     """Empty for seeds from the model's own knowledge."""
     earlier: list[str]
 
@@ -34,34 +80,31 @@ class SeedTask(TypedDict):
 class ProposalTask(TypedDict):
     """Payload of ``write_proposal``."""
 
-    topic: Record
-    seed: Record
+    topic: Serialized[Topic]
+    seed: SeedIdea
 
 
 class FilterTask(TypedDict):
     """Payload of ``filter_proposal``."""
 
-    topic: Record
+    topic: Serialized[Topic]
     position: int
-    draft: Record
+    draft: Proposal
 
 
 class ResearcherState(DraftsState, total=False):
     """Plain JSON values only, as a checkpoint holds them."""
 
-    papers: list[Record]
-    actions: list[Record]
-    scores: Annotated[list[Record], operator.add]
-    """``{"paper": id, "score": 1 to 10}``."""
-    best_papers: list[Record]
-    seeds: Annotated[list[Record], operator.add]
-    """Seed ideas; ``papers`` holds the papers themselves."""
+    papers: list[Serialized[Paper]]
+    actions: list[Serialized[PastAction]]
+    scores: Annotated[list[Score], operator.add]
+    best_papers: list[Serialized[Paper]]
+    seeds: Annotated[list[SeedIdea], operator.add]
     seed_calls: Annotated[list[int], operator.add]
     """Numbers of the calls for seeds that were made."""
     duplicates: list[int]
     """Positions of the seeds that repeat an earlier one."""
-    proposals: Annotated[list[Record], operator.add]
-    games: Annotated[list[Record], operator.add]
-    filtered: Annotated[list[Record], operator.add]
-    """Novelty check and feasibility by the proposal's position."""
+    proposals: Annotated[list[Proposal], operator.add]
+    games: Annotated[list[Game], operator.add]
+    filtered: Annotated[list[FilterResult], operator.add]
     next_checks: list[int]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Hashable
-from typing import Annotated, TypedDict, cast
+from typing import Annotated, Any, TypedDict, cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -20,41 +20,60 @@ from ideagora.agents.ai_scientist.ideas import (
     ARCHIVE_IDEATOR,
     ARCHIVE_REFLECTOR,
     SCORES,
+    ArchivedIdea,
     DraftSource,
     DraftView,
 )
 from ideagora.agents.plain_ideators import proposed_ideas
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.ai_scientist.novelty_search import build_novelty_search
-from ideagora.graphs.drafts import DraftsState, Record, no_further_idea, usage_name
+from ideagora.graphs.drafts import Draft, DraftsState, no_further_idea, usage_name
 from ideagora.graphs.services import Services
-from ideagora.graphs.sources import checked_sources
+from ideagora.graphs.sources import sourced_draft
 from ideagora.graphs.steps.first_plan import design_experiment, paper_briefs, start_experiments
 from ideagora.graphs.steps.literature.topic_papers import topic_papers
 from ideagora.models.usage import usage_label
-from ideagora.schema import Topic
+from ideagora.schema import NoveltyCheck, Paper, Serialized, Topic, deserialize, serialize
+
+
+class RatedDraft(Draft):
+    """An idea with the model's thoughts on it and own ratings (``SCORES``)."""
+
+    considerations: str
+    interestingness: int | None
+    feasibility: int | None
+    originality: int | None
+    reflections: list[str]
+
+
+class DraftCheck(TypedDict):
+    """The check of the idea with this number, with the queries and papers that it rests on."""
+
+    number: int
+    check: Serialized[NoveltyCheck]
+    queries: list[str]
+    papers: list[Serialized[Paper]]
 
 
 class ArchiveState(DraftsState, total=False):
     """Plain JSON values only, as a checkpoint holds them."""
 
-    papers: list[Record]
-    current: Record | None
-    """The idea that is being written, as the role answered; ``None`` if it could not be written."""
+    papers: list[Serialized[Paper]]
+    current: Serialized[ArchivedIdea] | None
+    """The idea that is being written; ``None`` if it could not be written."""
     reflections: list[str]
     """The thought of each reflection on it so far."""
     done: bool
-    archive: Annotated[list[Record], operator.add]
-    """All ideas, each with its number from 1."""
-    checks: Annotated[list[Record], operator.add]
-    """The check of each idea, with the queries and papers that it rests on."""
+    archive: Annotated[list[RatedDraft], operator.add]
+    """All ideas, each with its number."""
+    checks: Annotated[list[DraftCheck], operator.add]
 
 
 class NoveltyTask(TypedDict):
     """Payload of ``check_novelty``."""
 
-    topic: Record
-    draft: Record
+    topic: Serialized[Topic]
+    draft: RatedDraft
 
 
 Context = Runtime[Services]
@@ -62,9 +81,9 @@ Context = Runtime[Services]
 
 async def find_papers(state: ArchiveState, runtime: Context) -> ArchiveState:
     """Relevant papers on the topic, which the ideas start from."""
-    topic = Topic.model_validate(state["topic"])
+    topic = deserialize(Topic, state["topic"])
     found = await topic_papers(runtime.context, topic, runtime.context.options.papers)
-    return cast(ArchiveState, found.as_state())
+    return {"papers": found.serialized, "notes": found.notes}
 
 
 async def write_idea(state: ArchiveState, runtime: Context) -> ArchiveState:
@@ -77,10 +96,11 @@ async def write_idea(state: ArchiveState, runtime: Context) -> ArchiveState:
         except UnreadableAnswer as error:
             return {**fresh, "failures": no_further_idea(archive, error)}
     runtime.context.say(f"idea {len(archive) + 1}: {answer.title}")
-    return {**fresh, "current": answer.model_dump(mode="json")}
+    return {**fresh, "current": serialize(answer)}
 
 
-def _shown(state: ArchiveState) -> Record:
+def _shown(state: ArchiveState) -> dict[str, Any]:
+    """The inputs that both writing roles have."""
     return {
         "topic": state["topic"]["text"],
         "papers": paper_briefs(state["papers"]),
@@ -90,26 +110,26 @@ def _shown(state: ArchiveState) -> Record:
 
 async def reflect(state: ArchiveState, runtime: Context) -> ArchiveState:
     """One round of reflection; if its answer cannot be read, the idea stays as it is."""
-    current, rounds = state["current"], runtime.context.options.reflections
-    assert current is not None
+    assert state["current"] is not None
+    idea, rounds = deserialize(ArchivedIdea, state["current"]), runtime.context.options.reflections
     number = len(state.get("archive", [])) + 1
     with usage_label(usage_name("idea", number)):
         try:
             answer = await ARCHIVE_REFLECTOR(
                 runtime.context.client,
                 **_shown(state),
-                draft=DraftView(**{name: current[name] for name in DraftView.model_fields}),
-                sources=tuple(DraftSource(**source) for source in current["sources"]),
-                scores=tuple(current[name] for name in SCORES),
+                draft=DraftView(**{name: getattr(idea, name) for name in DraftView.model_fields}),
+                sources=tuple(DraftSource(**source.model_dump()) for source in idea.sources),
+                scores=tuple(getattr(idea, name) for name in SCORES),
                 round=len(state["reflections"]) + 1,
                 rounds=rounds,
             )
         except UnreadableAnswer as error:
-            note = f"A reflection on “{current['title']}” could not be read, so it stays as it was: {error}"
+            note = f"A reflection on “{idea.title}” could not be read, so it stays as it was: {error}"
             return {"done": True, "notes": [note]}
-    improved = answer.model_dump(mode="json", exclude={"done"})
+    improved = {**answer.model_dump(exclude={"done"}), "considerations": idea.considerations}
     return {
-        "current": {**improved, "considerations": current["considerations"]},
+        "current": serialize(ArchivedIdea.model_validate(improved)),
         "reflections": [*state["reflections"], answer.considerations],
         "done": answer.done,
     }
@@ -125,12 +145,10 @@ def after_writing(state: ArchiveState, runtime: Context) -> list[Hashable | Send
 
 def archive_idea(state: ArchiveState) -> ArchiveState:
     """Add the idea to the archive."""
-    current = state["current"]
-    assert current is not None
+    assert state["current"] is not None
+    draft = cast("RatedDraft", sourced_draft(deserialize(ArchivedIdea, state["current"]), state["papers"]))
     number = len(state.get("archive", [])) + 1
-    sources = checked_sources(current["sources"], state["papers"])
-    own = {"number": number, "reflections": state["reflections"], "sources": sources}
-    return {"archive": [{**current, **own}]}
+    return {"archive": [{**draft, "number": number, "reflections": state["reflections"]}]}
 
 
 def next_idea(state: ArchiveState, runtime: Context) -> list[Hashable | Send]:
@@ -150,8 +168,13 @@ async def check_novelty(state: NoveltyTask, runtime: Context) -> ArchiveState:
             {"topic": state["topic"], "draft": state["draft"]}, context=runtime.context
         )
     runtime.context.say(f"idea {number}: {final['check']['status'].replace('_', ' ')}")
-    found = {"queries": final.get("queries", []), "papers": final.get("papers", [])}
-    return {"checks": [{"number": number, "check": final["check"], **found}]}
+    check = DraftCheck(
+        number=number,
+        check=final["check"],
+        queries=final.get("queries", []),
+        papers=final.get("papers", []),
+    )
+    return {"checks": [check]}
 
 
 def choose_ideas(state: ArchiveState, runtime: Context) -> ArchiveState:
@@ -173,26 +196,30 @@ def choose_ideas(state: ArchiveState, runtime: Context) -> ArchiveState:
     }
 
 
-def _checked(draft: Record, papers: list[Record], check: Record) -> Record:
+def _checked(draft: RatedDraft, papers: list[Serialized[Paper]], check: DraftCheck) -> RatedDraft:
     """An idea of the archive with what its novelty check found."""
     shown = {paper["id"]: paper for paper in (*papers, *check["papers"])}
-    kept = {name: draft[name] for name in ("considerations", "reflections")}
     return {
         **draft,
         "papers": list(shown.values()),
         "novelty_check": check["check"],
-        "extra": {**kept, "searched": check["queries"]},
+        "extra": {
+            "considerations": draft["considerations"],
+            "reflections": draft["reflections"],
+            "searched": check["queries"],
+        },
     }
 
 
-def _order(draft: Record, check: Record) -> tuple[bool, float, float]:
+def _order(draft: RatedDraft, check: Serialized[NoveltyCheck]) -> tuple[bool, float, float]:
     nearest = max((close["similarity"] for close in check["closest"]), default=0.0)
     return check["status"] == "too_close", -_rating(draft), nearest
 
 
-def _rating(draft: Record) -> float:
+def _rating(draft: RatedDraft) -> float:
     """The mean of the ratings given, 0 without any."""
-    given = [draft[name] for name in SCORES if draft[name] is not None]
+    ratings = draft["interestingness"], draft["feasibility"], draft["originality"]
+    given = [rating for rating in ratings if rating is not None]
     return sum(given) / len(given) if given else 0.0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -12,9 +12,19 @@ from ideagora.agents.ai_scientist.ideas import DraftView
 from ideagora.agents.ai_scientist.novelty_search import NOVELTY_SEARCHER, FoundPaper, NoveltyStep
 from ideagora.agents.text.quotes import verify_quote
 from ideagora.errors import UnreadableAnswer
+from ideagora.graphs.drafts import Draft
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.first_plan import paper_briefs
-from ideagora.schema import ClosestPaper, NoveltyCheck, Paper, ScoredPaper
+from ideagora.schema import (
+    ClosestPaper,
+    NoveltyCheck,
+    Paper,
+    ScoredPaper,
+    Serialized,
+    Topic,
+    deserialize,
+    serialize,
+)
 
 RESULTS_PER_QUERY = 6
 
@@ -22,12 +32,12 @@ RESULTS_PER_QUERY = 6
 class NoveltyState(TypedDict, total=False):
     """State of the loop: the idea, then what the searches found. Plain JSON values only."""
 
-    topic: dict[str, Any]
-    draft: dict[str, Any]
+    topic: Serialized[Topic]
+    draft: Draft
     queries: list[str]
-    papers: list[dict[str, Any]]
+    papers: list[Serialized[Paper]]
     query: str | None
-    check: dict[str, Any]
+    check: Serialized[NoveltyCheck]
 
 
 Context = Runtime[Services]
@@ -36,50 +46,68 @@ Context = Runtime[Services]
 async def decide(state: NoveltyState, runtime: Context) -> NoveltyState:
     """Name the next query, or decide; an unreadable answer leaves the idea unchecked."""
     context, papers, queries = runtime.context, state.get("papers", []), state.get("queries", [])
-    judge = context.client.settings.model_of("judge")
-    common: dict[str, Any] = {
-        "queries": tuple(queries),
-        "compared": len(papers),
-        "library": context.library.size(),
-        "judge": judge,
-    }
+    unchecked = NoveltyCheck(
+        status="unchecked",
+        queries=tuple(queries),
+        compared=len(papers),
+        library=context.library.size(),
+        judge=context.client.settings.model_of("judge"),
+    )
     try:
         step = await NOVELTY_SEARCHER(
             context.client,
             topic=state["topic"]["text"],
-            idea=DraftView(**{name: state["draft"][name] for name in DraftView.model_fields}),
+            idea=draft_view(state["draft"]),
             queries=tuple(queries),
             papers=paper_briefs(papers),
             remaining=context.options.searches - len(queries),
         )
     except UnreadableAnswer as error:
-        unchecked = NoveltyCheck(status="unchecked", reason=str(error), **common)
-        return {"query": None, "check": unchecked.model_dump(mode="json")}
+        return {"query": None, "check": serialize(unchecked.model_copy(update={"reason": str(error)}))}
     if step.decision == "search":
         return {"query": step.query}
     whole = f"{state['draft']['title']}. {state['draft']['summary']}"
-    scored = await context.library.similar([Paper.model_validate(paper) for paper in papers], whole)
-    check = _summarize(step, papers, scored).model_copy(update=common)
-    return {"query": None, "check": check.model_dump(mode="json")}
+    scored = await context.library.similar([deserialize(Paper, paper) for paper in papers], whole)
+    return {"query": None, "check": serialize(_checked(unchecked, step, papers, scored))}
 
 
-def _summarize(
-    step: NoveltyStep, papers: Sequence[dict[str, Any]], scored: Sequence[ScoredPaper]
+def _checked(
+    unchecked: NoveltyCheck,
+    step: NoveltyStep,
+    papers: Sequence[Serialized[Paper]],
+    scored: Sequence[ScoredPaper],
 ) -> NoveltyCheck:
+    """The check with the model's decision."""
     if not papers:
-        return NoveltyCheck(status="unchecked", reason="the searches found no paper to compare with")
+        return unchecked.model_copy(update={"reason": "the searches found no paper to compare with"})
     similarity = {one.paper.id: one.similarity for one in scored}
-    return NoveltyCheck(
-        status="too_close" if step.decision == "not novel" else "novel",
-        closest=tuple(_closest(found, papers[found.paper], similarity) for found in step.closest),
-        reported=len(step.closest),
-        verdict="published" if step.decision == "not novel" else "novel",
-        verdict_reason=step.considerations,
+    return unchecked.model_copy(
+        update={
+            "status": "too_close" if step.decision == "not novel" else "novel",
+            "closest": tuple(_closest(found, papers[found.paper], similarity) for found in step.closest),
+            "reported": len(step.closest),
+            "verdict": "published" if step.decision == "not novel" else "novel",
+            "verdict_reason": step.considerations,
+        }
     )
 
 
-def _closest(found: FoundPaper, record: dict[str, Any], similarity: dict[str, float]) -> ClosestPaper:
-    paper = Paper.model_validate(record)
+def draft_view(draft: Draft) -> DraftView:
+    """A draft as the roles see it."""
+    return DraftView(
+        title=draft["title"],
+        summary=draft["summary"],
+        motivation=draft["motivation"],
+        method=draft["method"],
+        novelty=draft["novelty"],
+        purpose=draft["purpose"],
+        mechanism=draft["mechanism"],
+        evaluation=draft["evaluation"],
+    )
+
+
+def _closest(found: FoundPaper, record: Serialized[Paper], similarity: dict[str, float]) -> ClosestPaper:
+    paper = deserialize(Paper, record)
     text = f"{paper.title} {paper.abstract or ''}"
     return ClosestPaper(
         paper_id=paper.id,
@@ -102,7 +130,7 @@ async def search(state: NoveltyState, runtime: Context) -> NoveltyState:
     assert query is not None
     papers = {paper["id"]: paper for paper in state.get("papers", [])}
     for scored in await runtime.context.library.search(query, RESULTS_PER_QUERY):
-        papers.setdefault(scored.paper.id, scored.paper.model_dump(mode="json"))
+        papers.setdefault(scored.paper.id, serialize(scored.paper))
     return {"queries": [*state.get("queries", []), query], "papers": list(papers.values())}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
@@ -22,8 +22,12 @@ from ideagora.schema import (
     Source,
     Topic,
     Usage,
+    deserialize,
     stable_id,
 )
+
+if TYPE_CHECKING:
+    from ideagora.graphs.chain_of_ideas.state import BranchState, ChainDraft, Duel, IdeationState
 
 NAME = "chain-of-ideas"
 ABLATIONS = {"no-chain": {"chain": False}, "no-trend": {"trend": False}, "no-entities": {"entities": False}}
@@ -92,7 +96,7 @@ def _expected_calls(options: BaseModel) -> dict[Group, int]:
     return {"main": 1 + making + experiment, "reader": branches * length, "judge": relevance + judging}
 
 
-def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
+def _ideas(state: IdeationState, origin: Origin) -> list[Idea]:
     """The ideas, best first, in branch order if no choice was made; the best one has an experiment."""
     from ideagora.graphs.chain_of_ideas.experiment import load_experiments
     from ideagora.graphs.chain_of_ideas.leads import load_leads
@@ -102,15 +106,15 @@ def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
         return load_leads(state, origin)
     branches = {branch["branch"]: branch for branch in state.get("branches", []) if "draft" in branch}
     if "ranking" not in state:
-        topic = Topic.model_validate(state["topic"])
+        topic = deserialize(Topic, state["topic"])
         return [_idea(branches[number], topic, origin) for number in sorted(branches)]
     ideas, experiments = [], load_experiments(state)
     ids = {
-        number: _idea(branch, Topic.model_validate(state["topic"]), origin).id
+        number: _idea(branch, deserialize(Topic, state["topic"]), origin).id
         for number, branch in branches.items()
     }
     for place, score in enumerate(state["ranking"]):
-        idea = _idea(branches[score["branch"]], Topic.model_validate(state["topic"]), origin)
+        idea = _idea(branches[score["branch"]], deserialize(Topic, state["topic"]), origin)
         update: dict[str, Any] = {"wins": score["told"] if len(branches) > 1 else None}
         if place == 0 or usage_name("experiment", place + 1) in origin.usage:
             labels = (f"branch {idea.branch}", usage_name("experiment", place + 1))
@@ -122,7 +126,7 @@ def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
     return ideas
 
 
-def _candidates(draft: Mapping[str, Any]) -> tuple[Candidate, ...]:
+def _candidates(draft: ChainDraft) -> tuple[Candidate, ...]:
     statuses = {draft["chosen"]: "developed", draft["obvious"]: "too obvious"}
     return tuple(
         Candidate.model_validate({"text": text, "status": statuses.get(number, "not developed")})
@@ -130,7 +134,7 @@ def _candidates(draft: Mapping[str, Any]) -> tuple[Candidate, ...]:
     )
 
 
-def _comparisons(state: Mapping[str, Any], branch: int, ids: Mapping[int, str]) -> tuple[Comparison, ...]:
+def _comparisons(state: IdeationState, branch: int, ids: Mapping[int, str]) -> tuple[Comparison, ...]:
     """The verdicts on one branch, as seen from its idea; those on replaced drafts are left out."""
     latest = {(duel["first"], duel["second"]): duel for duel in state.get("duels", [])}
     return tuple(
@@ -140,13 +144,13 @@ def _comparisons(state: Mapping[str, Any], branch: int, ids: Mapping[int, str]) 
     )
 
 
-def _comparison(duel: Mapping[str, Any], branch: int, ids: Mapping[int, str]) -> Comparison:
+def _comparison(duel: Duel, branch: int, ids: Mapping[int, str]) -> Comparison:
     is_first = duel["first"] == branch
     results = {"first": "won" if is_first else "lost", "second": "lost" if is_first else "won", "tie": "tied"}
     criteria = duel["criteria"]
     return Comparison.model_validate(
         {
-            "other": ids[duel["second" if is_first else "first"]],
+            "other": ids[duel["second"] if is_first else duel["first"]],
             "shown_first": is_first,
             "criteria": criteria and {name: results[choice] for name, choice in criteria.items()},
             "overall": results[duel["overall"]] if duel["overall"] else None,
@@ -156,7 +160,7 @@ def _comparison(duel: Mapping[str, Any], branch: int, ids: Mapping[int, str]) ->
     )
 
 
-def _unread_notes(state: Mapping[str, Any]) -> list[str]:
+def _unread_notes(state: IdeationState) -> list[str]:
     """Which papers of the chains could not be read, and why."""
     return [
         f"Branch {branch['branch']}: “{link['paper']['title']}” could not be read "
@@ -167,9 +171,9 @@ def _unread_notes(state: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _milestone_notes(state: Mapping[str, Any]) -> list[str]:
+def _milestone_notes(state: IdeationState) -> list[str]:
     """How many papers the milestone rule could not be applied to, because of the cut-off date."""
-    topic = Topic.model_validate(state["topic"])
+    topic = deserialize(Topic, state["topic"])
     links = [link["paper"] for branch in state.get("branches", []) for link in branch["links"]]
     unknown = sum(paper["citation_count"] is None for paper in links)
     if topic.before is None or not unknown:
@@ -181,18 +185,19 @@ def _milestone_notes(state: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _lead_notes(state: Mapping[str, Any]) -> list[str]:
+def _lead_notes(state: IdeationState) -> list[str]:
     from ideagora.graphs.chain_of_ideas.leads import explain_few_leads
 
     return explain_few_leads(state)
 
 
-def _idea(branch: Mapping[str, Any], topic: Topic, origin: Origin) -> Idea:
+def _idea(branch: BranchState, topic: Topic, origin: Origin) -> Idea:
     from ideagora.graphs.chain_of_ideas.state import load_chain
 
     draft, label = branch["draft"], f"branch {branch['branch']}"
-    direction = Direction.model_validate(branch["direction"]) if branch.get("direction") else None
-    sources = tuple(Source.model_validate(source) for source in draft["sources"])
+    stated = branch.get("direction")
+    direction = deserialize(Direction, stated) if stated else None
+    sources = tuple(deserialize(Source, source) for source in draft["sources"])
     return Idea(
         id=stable_id(origin.agent, topic.text, str(branch["branch"]), draft["title"], draft["method"]),
         topic=topic.text,
@@ -205,10 +210,10 @@ def _idea(branch: Mapping[str, Any], topic: Topic, origin: Origin) -> Idea:
         references=tuple(dict.fromkeys(source.paper_id for source in sources if source.verbatim)),
         sources=sources,
         neighbours=tuple(
-            Paper.model_validate(paper) for paper in (*branch["neighbours"], *branch.get("avoided", []))
+            deserialize(Paper, paper) for paper in (*branch["neighbours"], *branch.get("avoided", []))
         ),
         chain=load_chain(branch, direction),
-        novelty_check=NoveltyCheck.model_validate(branch["novelty_check"]),
+        novelty_check=deserialize(NoveltyCheck, branch["novelty_check"]),
         facets={name: draft[name] for name in ("purpose", "mechanism", "evaluation")},
         candidates=_candidates(draft),
         claim=draft["claim"],

@@ -9,6 +9,7 @@ from ideagora.graphs.services import Services
 from ideagora.graphs.steps.literature import literature_search
 from ideagora.graphs.steps.literature.literature_search import SearchedLiterature, search_literature
 from ideagora.graphs.steps.literature.relevance import GradedPaper
+from ideagora.schema import serialize
 
 
 async def plan_queries(state: IdeationState, runtime: Context) -> IdeationState:
@@ -59,7 +60,7 @@ async def _assign_anchors(context: Services, literature: SearchedLiterature) -> 
             {
                 "branch": len(anchors) + 1,
                 "query": query if query in best.queries else best.queries[0],
-                "paper": paper.model_dump(mode="json"),
+                "paper": serialize(paper),
                 "reason": best.reason
                 if literature.accepted
                 else "nearest to the topic, but judged off topic",

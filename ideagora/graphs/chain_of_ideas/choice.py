@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import Any, cast
 
+from ideagora.graphs.chain_of_ideas.state import Duel, RankedBranch
 from ideagora.schema import NoveltyCheck
 
 POINTS = {"first": 1, "second": -1, "tie": 0}
@@ -39,13 +40,13 @@ class Score:
         missing = f", {self.unscored} without a verdict" if self.unscored else ""
         return f"{self.won} won, {self.tied} tied, {self.lost} lost of {pairs}{missing}"
 
-    def as_state(self) -> dict[str, Any]:
+    def as_state(self) -> RankedBranch:
         """Plain values."""
-        return {**asdict(self), "told": self.summary}
+        return {**cast("RankedBranch", asdict(self)), "told": self.summary}
 
 
-def score_duels(duels: Iterable[Mapping[str, Any]], branches: Sequence[int]) -> list[Score]:
-    """Score the branches from duels, each ``{"first", "second", "criteria": {name: choice} | None}``.
+def score_duels(duels: Iterable[Duel], branches: Sequence[int]) -> list[Score]:
+    """Score the branches from duels.
 
     A criterion counts for an idea if both orders prefer it there; the idea with more such criteria wins the
     pair. If they are equal, the overall preference decides (``overall``, if given), again if both orders
@@ -68,15 +69,15 @@ def score_duels(duels: Iterable[Mapping[str, Any]], branches: Sequence[int]) -> 
     return [Score(branch, **counts) for branch, counts in tally.items()]
 
 
-def _sum(duel: Mapping[str, Any]) -> int:
+def _sum(duel: Duel) -> int:
     """Criteria won by the first minus those won by the second."""
-    return sum(POINTS[choice] for choice in duel["criteria"].values())
+    return sum(POINTS[choice] for choice in (duel["criteria"] or {}).values())
 
 
-def _outcome(there: Mapping[str, Any], back: Mapping[str, Any]) -> int:
+def _outcome(there: Duel, back: Duel) -> int:
     """Positive if the first idea of ``there`` wins the pair, negative if the second does, else 0."""
-    names = there["criteria"].keys() & back["criteria"].keys()
-    agreed = sum(_agreed(there["criteria"][name], back["criteria"][name]) for name in names)
+    one, other = there["criteria"] or {}, back["criteria"] or {}
+    agreed = sum(_agreed(one[name], other[name]) for name in one.keys() & other.keys())
     return agreed or _agreed(there.get("overall") or "tie", back.get("overall") or "tie")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
-from typing import Any
+from typing import cast
 
 from ideagora.agents.chain_of_ideas.forecaster import FORECASTER, Forecast, MechanismSearch, Pairing
 from ideagora.agents.chain_of_ideas.trend import TREND_ANALYST
@@ -19,7 +19,9 @@ from ideagora.graphs.chain_of_ideas.state import (
     BranchState,
     ChainTask,
     Context,
+    Cure,
     IdeationState,
+    LeadPair,
     branch_update,
     link_ids,
     live_chains,
@@ -41,6 +43,8 @@ from ideagora.schema import (
     Paper,
     Topic,
     Transition,
+    deserialize,
+    serialize,
 )
 
 NEIGHBOURS = 4
@@ -61,7 +65,7 @@ async def _study(task: ChainTask, context: Services) -> BranchState:
     tried = {**chain.get("readings", {}), **chain.get("unread", {})}
     unread = [link.paper for link in load_links(chain) if link.paper.id not in tried]
     read = await read_papers(context, topic, unread)
-    update: BranchState = {"readings": read.as_state()["readings"], "unread": read.unread}
+    update: BranchState = {"readings": read.serialized, "unread": read.unread}
     studied: BranchState = {
         **chain,
         "readings": {**chain.get("readings", {}), **update["readings"]},
@@ -98,8 +102,8 @@ async def _analyse_trend(chain: BranchState, topic: Topic, context: Services) ->
         for change in answer.changes
     ]
     return {
-        "transitions": [transition.model_dump(mode="json") for transition in transitions],
-        "cures": [cure.model_dump(mode="json") for cure in answer.cures],
+        "transitions": [serialize(transition) for transition in transitions],
+        "cures": [cast("Cure", cure.model_dump()) for cure in answer.cures],
     }
 
 
@@ -125,7 +129,7 @@ async def find_cures(state: IdeationState, runtime: Context) -> IdeationState:
         chosen = [*(note for note in notes if note.id not in own), *free][:most]
         shown |= {paper.id for paper in chosen}
         updates[number] = {
-            "neighbours": [paper.model_dump(mode="json") for paper in chosen],
+            "neighbours": [serialize(paper) for paper in chosen],
             "pool": [paper.id for paper in papers],
             "cures": [
                 {**cure, "found": [paper.id for paper in hits.get(cure["query"], ())]}
@@ -190,7 +194,7 @@ def _alternate(lists: Iterable[Sequence[Paper]]) -> list[Paper]:
 async def predict_direction(state: BranchState, runtime: Context) -> BranchState:
     """The future direction (Table 13): an open limitation, and a mechanism that could address it."""
     chain = load_links(state)
-    neighbours = [Paper.model_validate(paper) for paper in state["neighbours"]]
+    neighbours = [deserialize(Paper, paper) for paper in state["neighbours"]]
     if not runtime.context.options.trend and not runtime.context.makes_leads:
         return {"direction": None, "pairs": []}
     options = runtime.context.options
@@ -215,8 +219,8 @@ async def predict_direction(state: BranchState, runtime: Context) -> BranchState
     direction = direction.model_copy(update={"mechanism_found": tuple(paper.id for paper in recalled)})
     new = [paper for paper in recalled if paper.id not in ids]
     return {
-        "direction": direction.model_dump(mode="json"),
-        "neighbours": [*state["neighbours"], *(paper.model_dump(mode="json") for paper in new)],
+        "direction": serialize(direction),
+        "neighbours": [*state["neighbours"], *(serialize(paper) for paper in new)],
         "pairs": pairs,
     }
 
@@ -282,7 +286,7 @@ def direction_record(answer: Forecast, ids: Sequence[str], searches: Sequence[Me
 
 async def _lead_pair(
     context: Services, chain: list[Link], neighbours: list[Paper], pairing: Pairing
-) -> dict[str, Any]:
+) -> LeadPair:
     """A limitation and a mechanism, with everything that ``make_lead`` needs."""
     weak, strong = pairing.limitation_from, pairing.mechanism_from
     assert strong is not None, "the offline model has no memory"
@@ -294,9 +298,9 @@ async def _lead_pair(
         "strong": papers[strong].id,
         "limitation": weak_reading.limitation if weak_reading else None,
         "method": strong_reading.method if strong_reading else None,
-        "limitation_paper": papers[weak].model_dump(mode="json"),
-        "mechanism_paper": papers[strong].model_dump(mode="json"),
-        "chain": [link.paper.model_dump(mode="json") for link in chain],
+        "limitation_paper": serialize(papers[weak]),
+        "mechanism_paper": serialize(papers[strong]),
+        "chain": [serialize(link.paper) for link in chain],
         "good": pairing.why != NEAREST_ONLY,
         "kind": find_difficulty_name(pairing.why),
         "cites": await find_citation(context, papers[weak], papers[strong]),

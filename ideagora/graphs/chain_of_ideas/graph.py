@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable
 from itertools import combinations
-from typing import Any, cast
+from typing import cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
@@ -17,6 +17,7 @@ from langgraph.types import Send
 from ideagora.agents.arena.judges import IDEA_JUDGE
 from ideagora.agents.views import idea_view
 from ideagora.errors import AllBranchesFailed, UnreadableAnswer
+from ideagora.graphs.agent import Failure
 from ideagora.graphs.chain_of_ideas import anchors, direction, experiment, growth, leads, twins
 from ideagora.graphs.chain_of_ideas.branch import build_branch
 from ideagora.graphs.chain_of_ideas.choice import novelty_key, rank_branches, score_duels
@@ -25,6 +26,7 @@ from ideagora.graphs.chain_of_ideas.state import (
     ChainTask,
     Context,
     DraftPair,
+    Duel,
     IdeationState,
     LeadTask,
     PairTask,
@@ -36,7 +38,7 @@ from ideagora.graphs.chain_of_ideas.state import (
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.literature.topic_similarity import topic_similarity
 from ideagora.models.usage import usage_label
-from ideagora.schema import FAR_FROM_TOPIC, NoveltyCheck, Paper
+from ideagora.schema import FAR_FROM_TOPIC, NoveltyCheck, Paper, deserialize
 
 
 def start_branches(state: IdeationState) -> list[Hashable | Send]:
@@ -50,7 +52,7 @@ async def explore_branch(state: ChainTask, runtime: Context) -> IdeationState:
     update = await branch_update(state, runtime.context, _explore(state, runtime.context))
     if "failures" in update:
         return update
-    return {"branches": [dict(branch) for branch in update["chains"].values()]}
+    return {"branches": [*update["chains"].values()]}
 
 
 async def _explore(task: ChainTask, context: Services) -> BranchState:
@@ -117,7 +119,7 @@ def judge_again(state: IdeationState) -> list[Hashable | Send]:
     return [*_start_duels(state, changed)] or ["choose"]
 
 
-def _explain_failures(failures: list[dict[str, Any]]) -> str:
+def _explain_failures(failures: list[Failure]) -> str:
     reasons = "; ".join(f"branch {f['branch']} ({f['query']}): {f['error']}" for f in failures)
     return f"No branch produced an idea. {reasons}"
 
@@ -125,11 +127,14 @@ def _explain_failures(failures: list[dict[str, Any]]) -> str:
 async def judge_pair(state: PairTask, runtime: Context) -> IdeationState:
     """Judge one pair in one order; an unreadable verdict is recorded as unscored, never as a tie."""
     first, second = state["pair"]["first"], state["pair"]["second"]
-    order = {
-        "first": first["branch"],
-        "second": second["branch"],
-        "judge": runtime.context.client.settings.model_of("judge"),
-    }
+    duel = Duel(
+        first=first["branch"],
+        second=second["branch"],
+        judge=runtime.context.client.settings.model_of("judge"),
+        criteria=None,
+        overall=None,
+        reason="",
+    )
     with usage_label("choice"):
         try:
             answer = await IDEA_JUDGE(
@@ -139,15 +144,15 @@ async def judge_pair(state: PairTask, runtime: Context) -> IdeationState:
                 second=idea_view(second["draft"]),
             )
         except UnreadableAnswer as error:
-            return {"duels": [{**order, "criteria": None, "overall": None, "reason": str(error)}]}
+            return {"duels": [{**duel, "reason": str(error)}]}
     criteria = answer.model_dump(exclude={"reason", "overall"})
-    return {"duels": [{**order, "criteria": criteria, "overall": answer.overall, "reason": answer.reason}]}
+    return {"duels": [{**duel, "criteria": criteria, "overall": answer.overall, "reason": answer.reason}]}
 
 
 def choose(state: IdeationState) -> IdeationState:
     """Rank the branches; the idea with the highest winning rate gets an experiment (section 3.3)."""
     checks = {
-        branch["branch"]: NoveltyCheck.model_validate(branch["novelty_check"]) for branch in state["branches"]
+        branch["branch"]: deserialize(NoveltyCheck, branch["novelty_check"]) for branch in state["branches"]
     }
     scores = score_duels(state.get("duels", []), list(checks))
     too_close = {number for number, check in checks.items() if check.status == "too_close"}

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from typing import Any
 
 from langgraph.types import Send
 
@@ -20,6 +19,7 @@ from ideagora.graphs.chain_of_ideas.state import (
     Context,
     GrowthTask,
     IdeationState,
+    Proposal,
     branch_update,
     chain_task,
     link_ids,
@@ -38,7 +38,7 @@ from ideagora.graphs.steps.literature.reading import (
 )
 from ideagora.graphs.steps.literature.relevance import GradedPapers, Neighbours, grade_neighbours
 from ideagora.models.usage import usage_label
-from ideagora.schema import Link, Paper, Topic
+from ideagora.schema import Link, Paper, Serialized, Topic, deserialize, serialize
 
 SIDES = ("forward", "backward")
 
@@ -47,15 +47,12 @@ POOL = 20
 CITING_CANDIDATES, CITED_CANDIDATES = 4, 3
 """Papers that the relevance judge sees; Chain of Ideas takes the most similar citing paper unseen."""
 
-Proposal = dict[str, Any]
-"""A paper that may extend a chain, with the reason."""
-
 
 async def place_anchors(state: IdeationState, runtime: Context) -> IdeationState:
     """Start a chain at each anchor; without chains (ablation), put the retrieved papers beside it."""
     chains = {str(anchor["branch"]): new_chain(anchor) for anchor in state["anchors"]}
     for chain in chains.values():
-        anchor = Paper.model_validate(chain["anchor"])
+        anchor = deserialize(Paper, chain["anchor"])
         with usage_label(f"branch {chain['branch']}"):
             runtime.context.say(f"anchor: {anchor.title} ({anchor.year})")
         if not runtime.context.options.chain:
@@ -72,12 +69,12 @@ def _new_papers(chains: Mapping[str, BranchState], earliest_first: bool) -> list
     return [Paper.model_validate(link["paper"]) for link in links]
 
 
-async def _retrieved(context: Services, query: str, anchor: Paper) -> list[dict[str, Any]]:
+async def _retrieved(context: Services, query: str, anchor: Paper) -> list[Serialized[Link]]:
     found = await context.library.search(query, context.options.length + 1)
     others = [scored.paper for scored in found if scored.paper.id != anchor.id][: context.options.length - 1]
     reason = "retrieved by the query, in no chain"
     links = [Link(paper=paper, position=place, reason=reason) for place, paper in enumerate(others, 1)]
-    return [link.model_dump(mode="json") for link in links]
+    return [serialize(link) for link in links]
 
 
 def next_growth(state: IdeationState, runtime: Context) -> list[Hashable | Send]:
@@ -101,7 +98,7 @@ def _taken(state: IdeationState, chain: BranchState, context: Services) -> set[s
     return link_ids(chain).union(*(link_ids(other) for other in others))
 
 
-def _open_sides(chain: BranchState, options: Any) -> list[str]:
+def _open_sides(chain: BranchState, options: ChainOptions) -> list[str]:
     room = options.length - len(chain["links"])
     sides = [side for side in SIDES if side not in chain.get("stopped", {})]
     return sides[: max(room, 0)] if options.chain else []
@@ -120,7 +117,7 @@ async def _propose(task: GrowthTask, context: Services) -> BranchState:
     cited: list[Paper] = []
     pool: list[str] = []
     if "forward" in task["sides"]:
-        anchor = Paper.model_validate(task["chain"]["anchor"])
+        anchor = deserialize(Paper, task["chain"]["anchor"])
         about = f"{topic.text}. {anchor.title}. {anchor.abstract or ''}"
         near = await _nearest(context, await context.library.citations(latest), task["taken"], about)
         pool += [paper.id for paper in near[:POOL]]
@@ -146,7 +143,7 @@ async def _propose(task: GrowthTask, context: Services) -> BranchState:
     return {
         "proposed": {"forward": forward, "backward": backward},
         "stopped": stopped,
-        "readings": read.as_state()["readings"],
+        "readings": read.serialized,
         "unread": read.unread,
         "pool": pool,
     }
@@ -198,7 +195,7 @@ def _accepted(graded: GradedPapers, group: Sequence[Paper]) -> list[Proposal]:
 
 
 def _proposal(paper: Paper, reason: str) -> Proposal:
-    return {"paper": paper.model_dump(mode="json"), "reason": reason}
+    return {"paper": serialize(paper), "reason": reason}
 
 
 async def grow(state: IdeationState, runtime: Context) -> IdeationState:
@@ -268,11 +265,15 @@ def _proposals(chain: BranchState, side: str) -> list[Proposal]:
 def _extended(chain: BranchState, given: Mapping[str, Proposal], length: int) -> BranchState:
     ordered = load_links(chain)
     ends = {"forward": ordered[-1].position + 1, "backward": ordered[0].position - 1}
-    links = [Link(**given[side], position=ends[side]) for side in SIDES if side in given]
+    links = [
+        Link(paper=deserialize(Paper, proposal["paper"]), reason=proposal["reason"], position=ends[side])
+        for side in SIDES
+        if (proposal := given.get(side)) is not None
+    ]
     missed = [side for side in SIDES if _proposals(chain, side) and side not in given]
     is_full = len(ordered) + len(links) >= length
     return {
-        "links": [link.model_dump(mode="json") for link in links],
+        "links": [serialize(link) for link in links],
         "stopped": {} if is_full else dict.fromkeys(missed, "every relevant paper stands in another branch"),
         "proposed": {},
     }

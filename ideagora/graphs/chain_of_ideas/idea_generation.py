@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import cast
 
 from langgraph.graph import END
 
@@ -11,6 +12,7 @@ from ideagora.agents.idea_inputs import DirectionView, EarlierDraft, TakenIdea, 
 from ideagora.agents.views import ShownPaper, chain_paper, change_view, text_kind
 from ideagora.graphs.chain_of_ideas.state import (
     BranchState,
+    ChainDraft,
     Context,
     load_links,
     load_topic,
@@ -21,7 +23,7 @@ from ideagora.graphs.services import Services
 from ideagora.graphs.sources import quoted_source
 from ideagora.graphs.steps.novelty import check_novelty, requests_left
 from ideagora.graphs.steps.steering import avoided_ideas
-from ideagora.schema import Direction, DroppedDraft, NoveltyCheck, Paper
+from ideagora.schema import Direction, DroppedDraft, NoveltyCheck, Paper, deserialize, serialize
 
 MAX_ENTITIES = 12
 """Key terms that the ideator is shown."""
@@ -51,7 +53,7 @@ async def draft_idea(state: BranchState, runtime: Context) -> BranchState:
         earlier=_earlier_draft(state),
         too_close=_too_close_papers(state, numbers),
         candidates=runtime.context.options.candidates,
-        taken=tuple(TakenIdea(**idea) for idea in state.get("taken", [])),
+        taken=tuple(deserialize(TakenIdea, idea) for idea in state.get("taken", [])),
         focus=topic.focus,
         avoid=await avoided_ideas(runtime.context, topic, direction["text"] if direction else ""),
     )
@@ -60,8 +62,8 @@ async def draft_idea(state: BranchState, runtime: Context) -> BranchState:
     for source in answer.sources:
         text = f"{papers[source.paper].title} {papers[source.paper].abstract or ''}"
         sources.append(quoted_source(source.part, ids[source.paper], source.quote, text))
-    draft = answer.model_dump(mode="json", exclude={"sources"})
-    return {"draft": {**draft, "sources": [source.model_dump(mode="json") for source in sources]}}
+    draft = cast("ChainDraft", answer.model_dump(mode="json", exclude={"sources"}))
+    return {"draft": {**draft, "sources": [serialize(source) for source in sources]}}
 
 
 async def _shown_papers(state: BranchState, context: Services) -> dict[str, ShownPaper]:
@@ -71,7 +73,7 @@ async def _shown_papers(state: BranchState, context: Services) -> dict[str, Show
     """
     chain = load_links(state)
     notes = {link.paper.id: chain_paper(link).text for link in chain if link.reading}
-    others = [Paper.model_validate(paper) for paper in (*state["neighbours"], *state.get("avoided", []))]
+    others = [deserialize(Paper, paper) for paper in (*state["neighbours"], *state.get("avoided", []))]
     shown: dict[str, ShownPaper] = {}
     for paper in (*(link.paper for link in chain), *others):
         text, kind = await context.library.text(paper)
@@ -92,7 +94,7 @@ async def _shown_papers(state: BranchState, context: Services) -> dict[str, Show
 def _direction_view(state: BranchState, numbers: dict[str, int]) -> DirectionView | None:
     if state["direction"] is None:
         return None
-    direction = Direction.model_validate(state["direction"])
+    direction = deserialize(Direction, state["direction"])
     return DirectionView(
         text=direction.text,
         limitation=direction.limitation,
@@ -119,7 +121,7 @@ def _too_close_papers(state: BranchState, numbers: dict[str, int]) -> tuple[TooC
 
 async def judge_novelty(state: BranchState, runtime: Context) -> BranchState:
     """Compare the draft with its own sources and with what the library has on it (Table 16)."""
-    dropped = tuple(DroppedDraft.model_validate(draft) for draft in state.get("dropped", []))
+    dropped = tuple(deserialize(DroppedDraft, draft) for draft in state.get("dropped", []))
     sources = await _find_papers(_source_ids(state), runtime.context)
     direction = state["direction"]
     remembered = [direction["mechanism_query"]] if direction and direction["mechanism_query"] else []
@@ -137,7 +139,7 @@ async def judge_novelty(state: BranchState, runtime: Context) -> BranchState:
     )
     text = {"novel": "no paper too close", "too_close": "too close to a paper", "unchecked": "unchecked"}
     runtime.context.say(f"novelty: {text[check.status]}")
-    return {"novelty_check": check.model_dump(mode="json")}
+    return {"novelty_check": serialize(check)}
 
 
 def _source_ids(state: BranchState) -> list[str]:
@@ -164,7 +166,7 @@ def after_novelty(state: BranchState, runtime: Context) -> str:
 
 async def drop_draft(state: BranchState, runtime: Context) -> BranchState:
     """Record a draft that was too close to papers, for the rewrite and for the report."""
-    check = NoveltyCheck.model_validate(state["novelty_check"])
+    check = deserialize(NoveltyCheck, state["novelty_check"])
     too_close = tuple(close for close in check.closest if close.too_close)
     draft = DroppedDraft(
         title=state["draft"]["title"], summary=state["draft"]["summary"], too_close=too_close
@@ -175,6 +177,6 @@ async def drop_draft(state: BranchState, runtime: Context) -> BranchState:
     own = [paper for paper in load_topic(state).avoided if paper.id in new_ids]
     papers = [*own, *await _find_papers(new_ids, runtime.context)]
     return {
-        "dropped": [*state.get("dropped", []), draft.model_dump(mode="json")],
-        "avoided": [*avoided, *(paper.model_dump(mode="json") for paper in papers)],
+        "dropped": [*state.get("dropped", []), serialize(draft)],
+        "avoided": [*avoided, *(serialize(paper) for paper in papers)],
     }

@@ -7,9 +7,9 @@ leads, and each gets only a cheap first test.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
-from typing import Any
+from typing import Literal, cast
 
 from ideagora.agents.chain_of_ideas.ideator import IDEATOR
 from ideagora.agents.experiment import EXPERIMENT_DESIGNER
@@ -17,7 +17,14 @@ from ideagora.agents.idea_inputs import DirectionView
 from ideagora.agents.offline_leads.leads import short_paper_name
 from ideagora.agents.views import ShownPaper, idea_to_test
 from ideagora.graphs.agent import Origin
-from ideagora.graphs.chain_of_ideas.state import load_chain
+from ideagora.graphs.chain_of_ideas.state import (
+    BranchState,
+    ChainDraft,
+    IdeationState,
+    Lead,
+    LeadPair,
+    load_chain,
+)
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import quoted_source
 from ideagora.graphs.steps.novelty import check_novelty
@@ -29,9 +36,12 @@ from ideagora.schema import (
     Idea,
     NoveltyCheck,
     Paper,
+    Serialized,
     Source,
     Topic,
     Usage,
+    deserialize,
+    serialize,
     stable_id,
 )
 
@@ -44,17 +54,17 @@ NEIGHBOURS = 30
 """Papers outside a chain whose mechanisms may be used; reading them is free for the offline model."""
 
 
-def without_pairs(branches: Sequence[Mapping[str, Any]], texts: Sequence[str]) -> list[Mapping[str, Any]]:
+def without_pairs(branches: Sequence[BranchState], texts: Sequence[str]) -> list[BranchState]:
     """The branches without the pairs whose limitation and mechanism one of the texts already joins."""
 
-    def is_new(pair: Mapping[str, Any]) -> bool:
+    def is_new(pair: LeadPair) -> bool:
         parts = [part for part in (pair["limitation"], pair["method"]) if part]
         return not parts or not any(all(part in text for part in parts) for text in texts)
 
     return [{**branch, "pairs": [pair for pair in branch["pairs"] if is_new(pair)]} for branch in branches]
 
 
-def select_pairs(branches: Sequence[Mapping[str, Any]], most: int) -> list[dict[str, Any]]:
+def select_pairs(branches: Sequence[BranchState], most: int) -> list[LeadPair]:
     """Select pairs from all chains, the best of each in turn; each limitation and mechanism once.
 
     Pairs in which neither paper cites the other come first: a paper that cites the other has probably
@@ -62,7 +72,7 @@ def select_pairs(branches: Sequence[Mapping[str, Any]], most: int) -> list[dict[
     ones is returned.
     """
     ordered = sorted(branches, key=lambda branch: int(branch["branch"]))
-    interleaved = [
+    interleaved: list[LeadPair] = [
         {**pair, "branch": branch["branch"]}
         for row in zip_longest(*(branch["pairs"] for branch in ordered))
         for branch, pair in zip(ordered, row, strict=True)
@@ -71,7 +81,7 @@ def select_pairs(branches: Sequence[Mapping[str, Any]], most: int) -> list[dict[
     if not any(pair["good"] for pair in interleaved):
         return interleaved[:1]
     interleaved = [pair for pair in interleaved if pair["good"]]
-    chosen: list[dict[str, Any]] = []
+    chosen: list[LeadPair] = []
     while len(chosen) < most and (free := [pair for pair in interleaved if _is_free(pair, chosen)]):
         chosen.append(min(free, key=lambda pair: _rank(pair, chosen)))
     unlinked = [pair for pair in chosen if pair["cites"] is None]
@@ -79,8 +89,8 @@ def select_pairs(branches: Sequence[Mapping[str, Any]], most: int) -> list[dict[
     return [{**pair, "candidates": _candidates(pair, interleaved)} for pair in selected]
 
 
-def _candidates(chosen: Mapping[str, Any], pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The mechanisms that fit the chosen pair's limitation, best first (``Candidate``).
+def _candidates(chosen: LeadPair, pairs: Sequence[LeadPair]) -> list[Serialized[Candidate]]:
+    """The mechanisms that fit the chosen pair's limitation, best first.
 
     A pair is obvious if one paper cites the other: their readers have seen them together.
     """
@@ -89,14 +99,20 @@ def _candidates(chosen: Mapping[str, Any], pairs: Sequence[Mapping[str, Any]]) -
     return [_candidate(pair, pair["strong"] == chosen["strong"]) for pair in (chosen, *others)]
 
 
-def _candidate(pair: Mapping[str, Any], is_chosen: bool) -> dict[str, Any]:
-    weak, strong = (Paper.model_validate(pair[name]) for name in ("limitation_paper", "mechanism_paper"))
+def _candidate(pair: LeadPair, is_chosen: bool) -> Serialized[Candidate]:
+    weak, strong = (
+        deserialize(Paper, paper) for paper in (pair["limitation_paper"], pair["mechanism_paper"])
+    )
     names = [short_paper_name(paper.title, paper.abstract or "") for paper in (strong, weak)]
-    status = "developed" if is_chosen else "too obvious" if pair["cites"] else "not developed"
-    return {"text": "{} for the limitation of {}".format(*names), "status": status}
+    return serialize(
+        Candidate(
+            text="{} for the limitation of {}".format(*names),
+            status="developed" if is_chosen else "too obvious" if pair["cites"] else "not developed",
+        )
+    )
 
 
-def _is_free(pair: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]]) -> bool:
+def _is_free(pair: LeadPair, chosen: Sequence[LeadPair]) -> bool:
     """Whether no chosen pair has this limitation or mechanism, or is this pair reversed."""
     return all(
         pair["weak"] != other["weak"]
@@ -106,7 +122,7 @@ def _is_free(pair: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]]) -> bo
     )
 
 
-def _rank(pair: Mapping[str, Any], chosen: Sequence[Mapping[str, Any]]) -> tuple[bool, bool, int]:
+def _rank(pair: LeadPair, chosen: Sequence[LeadPair]) -> tuple[bool, bool, int]:
     """Sort key: a pair comes later if one paper cites the other, if neither is in its chain, or if its kind
     of difficulty was chosen.
     """
@@ -141,7 +157,7 @@ def describe_positions(chain: Sequence[Paper], weak: Paper, strong: Paper, cites
     return f"{where}; neither cites the other."
 
 
-async def find_citation(context: Services, weak: Paper, strong: Paper) -> str | None:
+async def find_citation(context: Services, weak: Paper, strong: Paper) -> Literal["weak", "strong"] | None:
     """Which of two papers cites the other according to the library: ``weak``, ``strong`` or ``None``."""
     if any(paper.id == weak.id for paper in await context.library.references(strong)):
         return "strong"
@@ -150,11 +166,11 @@ async def find_citation(context: Services, weak: Paper, strong: Paper) -> str | 
     return None
 
 
-async def make_lead(context: Services, topic: Topic, pair: Mapping[str, Any]) -> dict[str, Any]:
+async def make_lead(context: Services, topic: Topic, pair: LeadPair) -> Lead:
     """Write a pair as a lead, compare it with the literature, and add a cheap first test."""
-    chain = [Paper.model_validate(paper) for paper in pair["chain"]]
-    weak = Paper.model_validate(pair["limitation_paper"])
-    strong = Paper.model_validate(pair["mechanism_paper"])
+    chain = [deserialize(Paper, paper) for paper in pair["chain"]]
+    weak = deserialize(Paper, pair["limitation_paper"])
+    strong = deserialize(Paper, pair["mechanism_paper"])
     shown = [await _show(context, weak, None), await _show(context, strong, pair["method"])]
     direction = DirectionView(
         text=describe_positions(chain, weak, strong, pair["cites"]),
@@ -177,13 +193,13 @@ async def make_lead(context: Services, topic: Topic, pair: Mapping[str, Any]) ->
             focus=topic.focus,
             candidates=0,
         )
-        draft = answer.model_dump(mode="json")
+        draft = cast("ChainDraft", answer.model_dump(mode="json"))
         sources = []
         for source in answer.sources:
             text = f"{shown[source.paper].title} {shown[source.paper].abstract or ''}"
             paper_id = (weak, strong)[source.paper].id
             sources.append(quoted_source(source.part, paper_id, source.quote, text))
-        draft["sources"] = [source.model_dump(mode="json") for source in sources]
+        draft["sources"] = [serialize(source) for source in sources]
         check = await check_novelty(context, topic, draft, [weak, strong], ())
         plan = await EXPERIMENT_DESIGNER(
             context.client,
@@ -196,11 +212,14 @@ async def make_lead(context: Services, topic: Topic, pair: Mapping[str, Any]) ->
         )
     context.say(f"lead {pair['number']}: {answer.title}")
     return {
-        **{name: pair[name] for name in ("number", "branch", "weak", "strong")},
+        "number": pair["number"],
+        "branch": pair["branch"],
+        "weak": pair["weak"],
+        "strong": pair["strong"],
         "candidates": pair.get("candidates", []),
         "draft": draft,
-        "novelty_check": check.model_dump(mode="json"),
-        "plan": plan.model_dump(mode="json"),
+        "novelty_check": serialize(check),
+        "plan": serialize(plan),
     }
 
 
@@ -214,16 +233,16 @@ async def _show(context: Services, paper: Paper, retelling: str | None) -> Shown
     )
 
 
-def load_leads(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
+def load_leads(state: IdeationState, origin: Origin) -> list[Idea]:
     """The leads of a finished run, best first, without those that are too close to a paper."""
     branches = {branch["branch"]: branch for branch in state["branches"]}
     made = sorted(state.get("leads", []), key=lambda lead: int(lead["number"]))
     free = [lead for lead in made if lead["novelty_check"]["status"] != "too_close"]
-    topic = Topic.model_validate(state["topic"]).text
+    topic = deserialize(Topic, state["topic"]).text
     return [_idea(lead, branches[lead["branch"]], topic, origin) for lead in free[:MAX_LEADS]]
 
 
-def _idea(lead: Mapping[str, Any], branch: Mapping[str, Any], topic: str, origin: Origin) -> Idea:
+def _idea(lead: Lead, branch: BranchState, topic: str, origin: Origin) -> Idea:
     draft, label = lead["draft"], f"lead {lead['number']}"
     direction = Direction(
         text=draft["novelty"],
@@ -232,21 +251,25 @@ def _idea(lead: Mapping[str, Any], branch: Mapping[str, Any], topic: str, origin
         mechanism=draft["mechanism"],
         mechanism_from=lead["strong"],
     )
-    sources = tuple(Source.model_validate(source) for source in draft["sources"])
+    sources = tuple(deserialize(Source, source) for source in draft["sources"])
     return Idea(
         id=stable_id(origin.agent, topic, str(lead["number"]), draft["title"], draft["method"]),
         topic=topic,
         agent=origin.agent,
         kind="lead",
-        **{name: draft[name] for name in ("title", "motivation", "novelty", "method", "summary")},
+        title=draft["title"],
+        motivation=draft["motivation"],
+        novelty=draft["novelty"],
+        method=draft["method"],
+        summary=draft["summary"],
         experiment=Experiment.model_validate(lead["plan"]),
         references=tuple(dict.fromkeys(source.paper_id for source in sources if source.verbatim)),
         sources=sources,
-        neighbours=tuple(Paper.model_validate(paper) for paper in branch["neighbours"]),
+        neighbours=tuple(deserialize(Paper, paper) for paper in branch["neighbours"]),
         chain=load_chain(branch, direction),
-        novelty_check=NoveltyCheck.model_validate(lead["novelty_check"]),
+        novelty_check=deserialize(NoveltyCheck, lead["novelty_check"]),
         facets={name: draft[name] for name in ("purpose", "mechanism", "evaluation")},
-        candidates=tuple(Candidate.model_validate(candidate) for candidate in lead["candidates"]),
+        candidates=tuple(deserialize(Candidate, candidate) for candidate in lead["candidates"]),
         claim=draft["claim"],
         might_fail=draft["might_fail"],
         branch=lead["branch"],
@@ -256,7 +279,7 @@ def _idea(lead: Mapping[str, Any], branch: Mapping[str, Any], topic: str, origin
     )
 
 
-def explain_few_leads(state: Mapping[str, Any]) -> list[str]:
+def explain_few_leads(state: IdeationState) -> list[str]:
     """A note on why there are fewer leads than usual; empty if there are enough."""
     if "pairs" not in state:
         return []
@@ -272,5 +295,5 @@ def explain_few_leads(state: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _count_papers(state: Mapping[str, Any]) -> int:
+def _count_papers(state: IdeationState) -> int:
     return len({link["paper"]["id"] for branch in state["branches"] for link in branch["links"]})

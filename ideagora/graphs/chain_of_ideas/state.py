@@ -1,40 +1,111 @@
 """State and task payloads of Chain-of-Ideas, and the records they hold.
 
-A checkpoint holds plain JSON values only, so states keep records as dicts; the functions here
-validate them where a step needs the record.
+A checkpoint holds plain JSON values only, so states keep records serialized; the functions here validate
+them where a step needs the record.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Awaitable, Mapping
-from typing import Annotated, Any, TypedDict, cast
+from typing import Annotated, Any, Literal, NotRequired, TypedDict, cast
 
 from langgraph.runtime import Runtime
 
+from ideagora.agents.experiment import Plan
+from ideagora.agents.idea_inputs import TakenIdea
 from ideagora.agents.views import EntityView, entity_views
 from ideagora.errors import IdeagoraError
+from ideagora.graphs.agent import Failure
+from ideagora.graphs.drafts import Draft
 from ideagora.graphs.services import Services
 from ideagora.models.usage import usage_label
-from ideagora.schema import Chain, Direction, Link, Paper, Topic, Transition
+from ideagora.schema import (
+    Candidate,
+    Chain,
+    Direction,
+    DroppedDraft,
+    Experiment,
+    Link,
+    NoveltyCheck,
+    Paper,
+    Reading,
+    Serialized,
+    Topic,
+    Transition,
+    deserialize,
+    serialize,
+)
 
 Context = Runtime[Services]
+
+Choice = Literal["first", "second", "tie"]
 
 MAX_ENTITIES = 8
 """Entities that the trend analyst, the forecaster and the ideator are shown."""
 
 
-class Anchor(TypedDict):
+class Proposal(TypedDict):
+    """A paper that may extend a chain."""
+
+    paper: Serialized[Paper]
+    reason: str
+
+
+class Anchor(Proposal):
     """The paper that a branch starts from."""
 
     branch: int
     query: str
     """The query that found the paper."""
-    paper: dict[str, Any]
-    reason: str
 
 
-def merge_links(links: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[dict[str, Any]]:
+class Cure(TypedDict):
+    """A search for a mechanism that could answer what a chain leaves open (``CureSearch``)."""
+
+    problem: str
+    field: str
+    query: str
+    found: NotRequired[list[str]]
+    """Ids of the papers that it found."""
+
+
+class ChainDraft(Draft):
+    """A draft with what its author weighed first (``IdeaDraft``)."""
+
+    candidates: list[str]
+    obvious: int | None
+    chosen: int | None
+    """Numbers of candidates."""
+    claim: str
+    might_fail: str
+
+
+class LeadPair(TypedDict):
+    """A limitation and a mechanism that may address it, with everything that ``make_lead`` needs."""
+
+    weak: str
+    strong: str
+    """Ids of the paper with the limitation and of the paper with the mechanism."""
+    limitation: str | None
+    method: str | None
+    """What their readings say; ``None`` for a paper that was not read."""
+    limitation_paper: Serialized[Paper]
+    mechanism_paper: Serialized[Paper]
+    chain: list[Serialized[Paper]]
+    good: bool
+    """Whether more than their similarity speaks for the pair."""
+    kind: str | None
+    """The kind of difficulty that the pairing names."""
+    cites: Literal["weak", "strong"] | None
+    """Which of the two papers cites the other."""
+    branch: NotRequired[int]
+    number: NotRequired[int]
+    """The chain's branch, and the lead's number from 1, of a pair that was selected."""
+    candidates: NotRequired[list[Serialized[Candidate]]]
+
+
+def merge_links(links: list[Serialized[Link]], more: list[Serialized[Link]]) -> list[Serialized[Link]]:
     """Append links to new papers; both sides of a chain may find the same paper in one step."""
     known = {link["paper"]["id"] for link in links}
     return [*links, *(link for link in more if link["paper"]["id"] not in known)]
@@ -43,34 +114,35 @@ def merge_links(links: list[dict[str, Any]], more: list[dict[str, Any]]) -> list
 class BranchState(TypedDict, total=False):
     """State of one branch."""
 
-    topic: dict[str, Any]
+    topic: Serialized[Topic]
     branch: int
     query: str
-    anchor: dict[str, Any]
-    links: Annotated[list[dict[str, Any]], merge_links]
-    readings: Annotated[dict[str, Any], operator.or_]
+    anchor: Serialized[Paper]
+    links: Annotated[list[Serialized[Link]], merge_links]
+    readings: Annotated[dict[str, Serialized[Reading]], operator.or_]
     unread: Annotated[dict[str, str], operator.or_]
     """Why a paper could not be read, by paper id."""
     stopped: Annotated[dict[str, str], operator.or_]
     pool: list[str]
     """Ids of papers near the chain, which its idea is compared with; each once."""
-    proposed: dict[str, list[dict[str, Any]]]
+    proposed: dict[str, list[Proposal]]
     """Papers that may extend the chain, best first, by side."""
-    transitions: list[dict[str, Any]]
-    cures: list[dict[str, Any]]
-    """Searches for mechanisms that could answer what is open."""
-    direction: dict[str, Any] | None
-    pairs: list[dict[str, Any]]
+    transitions: list[Serialized[Transition]]
+    cures: list[Cure]
+    direction: Serialized[Direction] | None
+    pairs: list[LeadPair]
     """Limitations with mechanisms that may address them, best first; only when leads are made."""
-    neighbours: list[dict[str, Any]]
-    draft: dict[str, Any]
-    novelty_check: dict[str, Any]
-    dropped: list[dict[str, Any]]
+    neighbours: list[Serialized[Paper]]
+    draft: ChainDraft
+    novelty_check: Serialized[NoveltyCheck]
+    dropped: list[Serialized[DroppedDraft]]
     """Drafts that were too close to a paper, with those papers."""
-    taken: list[dict[str, Any]]
-    """Ideas of other branches that the next draft must not repeat (``TakenIdea``)."""
-    avoided: list[dict[str, Any]]
+    taken: list[Serialized[TakenIdea]]
+    """Ideas of other branches that the next draft must not repeat."""
+    avoided: list[Serialized[Paper]]
     """The papers that a draft was too close to, in the order in which they were found."""
+    topic_similarity: float
+    """Mean cosine of the chain's papers to the topic, -1 to 1; only of a branch that is done."""
 
 
 def merge_chains(chains: dict[str, BranchState], updates: dict[str, BranchState]) -> dict[str, BranchState]:
@@ -98,7 +170,7 @@ class BranchLabel(TypedDict):
 class ChainTask(TypedDict):
     """Payload of the steps of one branch."""
 
-    topic: dict[str, Any]
+    topic: Serialized[Topic]
     anchored: BranchLabel
     chain: BranchState
 
@@ -115,48 +187,108 @@ class GrowthTask(ChainTask):
 class DraftPair(TypedDict):
     """Two branches with their drafts, in the order in which the judge sees them."""
 
-    first: dict[str, Any]
-    second: dict[str, Any]
+    first: BranchState
+    second: BranchState
 
 
 class PairTask(TypedDict):
     """Payload of ``judge_pair``."""
 
-    topic: dict[str, Any]
+    topic: Serialized[Topic]
     pair: DraftPair
 
 
 class LeadTask(TypedDict):
     """Payload of ``make_lead``."""
 
-    topic: dict[str, Any]
-    pair: dict[str, Any]
-    """A limitation and a mechanism, with their papers."""
+    topic: Serialized[Topic]
+    pair: LeadPair
 
 
 class TwinTask(TypedDict):
     """Payload of ``redraft_twin``."""
 
-    topic: dict[str, Any]
-    twin: dict[str, Any]
+    topic: Serialized[Topic]
+    twin: BranchState
     """The branch whose idea repeats that of an earlier one."""
     same_as: str
     """Title of the repeated idea."""
-    taken: list[dict[str, Any]]
-    """The ideas of all other branches (``TakenIdea``)."""
+    taken: list[Serialized[TakenIdea]]
+    """The ideas of all other branches."""
 
 
 class ExperimentTask(TypedDict):
     """Payload of ``plan_experiment``."""
 
-    topic: dict[str, Any]
+    topic: Serialized[Topic]
     place: int
     """Place of the idea in the ranking, from 0."""
-    idea: dict[str, Any]
+    idea: BranchState
     """The branch of the idea."""
 
 
-def merge_branches(branches: list[dict[str, Any]], more: list[dict[str, Any]]) -> list[dict[str, Any]]:
+class Duel(TypedDict):
+    """The verdict on two drafts in one order."""
+
+    first: int
+    second: int
+    """The branches, in the order shown."""
+    judge: str
+    criteria: dict[str, Choice] | None
+    """What the judge prefers, by criterion; ``None``: there is no readable verdict."""
+    overall: Choice | None
+    reason: str
+
+
+class Twin(TypedDict):
+    """A branch whose idea repeats that of an earlier one."""
+
+    branch: int
+    same_as: int
+    reason: str | None
+
+
+class Redraft(TypedDict):
+    """A twin that was drafted again, and whether that gave another idea."""
+
+    branch: int
+    changed: bool
+
+
+class RankedBranch(TypedDict):
+    """The result of one branch in the choice (``Score``)."""
+
+    branch: int
+    won: int
+    tied: int
+    lost: int
+    unscored: int
+    points: int
+    told: str
+    """The result in words."""
+
+
+class PlannedExperiment(TypedDict):
+    """An experiment with the place of its idea in the ranking, from 0."""
+
+    place: int
+    experiment: Serialized[Experiment]
+
+
+class Lead(TypedDict):
+    """A lead with its novelty check and its first test."""
+
+    number: int
+    branch: int
+    weak: str
+    strong: str
+    candidates: list[Serialized[Candidate]]
+    draft: ChainDraft
+    novelty_check: Serialized[NoveltyCheck]
+    plan: Serialized[Plan]
+
+
+def merge_branches(branches: list[BranchState], more: list[BranchState]) -> list[BranchState]:
     """The branches by number; a branch that was drafted again replaces the earlier one."""
     merged = {branch["branch"]: branch for branch in (*branches, *more)}
     return [merged[number] for number in sorted(merged)]
@@ -165,25 +297,23 @@ def merge_branches(branches: list[dict[str, Any]], more: list[dict[str, Any]]) -
 class IdeationState(TypedDict, total=False):
     """State of the whole agent."""
 
-    topic: dict[str, Any]
+    topic: Serialized[Topic]
     queries: list[str]
     anchors: list[Anchor]
     unjudged: list[str]
     """Titles of search results that the relevance judge left out, even when asked again."""
     chains: Annotated[dict[str, BranchState], merge_chains]
     """The chains by branch number, as a string."""
-    branches: Annotated[list[dict[str, Any]], merge_branches]
-    failures: Annotated[list[dict[str, Any]], operator.add]
-    duels: Annotated[list[dict[str, Any]], operator.add]
-    twins: list[dict[str, Any]]
-    """Branches whose idea repeats that of an earlier one."""
-    redrafted: Annotated[list[dict[str, Any]], operator.add]
-    """Twins that were drafted again, and whether that gave another idea."""
-    ranking: list[dict[str, Any]]
-    experiments: Annotated[list[dict[str, Any]], operator.add]
-    """Experiments with the places of their ideas in the ranking, from 0."""
-    pairs: list[dict[str, Any]]
-    leads: Annotated[list[dict[str, Any]], operator.add]
+    branches: Annotated[list[BranchState], merge_branches]
+    failures: Annotated[list[Failure], operator.add]
+    duels: Annotated[list[Duel], operator.add]
+    twins: list[Twin]
+    redrafted: Annotated[list[Redraft], operator.add]
+    ranking: list[RankedBranch]
+    """The branches, best first."""
+    experiments: Annotated[list[PlannedExperiment], operator.add]
+    pairs: list[LeadPair]
+    leads: Annotated[list[Lead], operator.add]
 
 
 def load_topic(state: Mapping[str, Any]) -> Topic:
@@ -193,13 +323,13 @@ def load_topic(state: Mapping[str, Any]) -> Topic:
 
 def new_chain(anchor: Anchor) -> BranchState:
     """The chain of a branch, with nothing but its anchor."""
-    paper = Paper.model_validate(anchor["paper"])
+    paper = deserialize(Paper, anchor["paper"])
     link = Link(paper=paper, position=0, reason=anchor["reason"])
     return BranchState(
         branch=anchor["branch"],
         query=anchor["query"],
         anchor=anchor["paper"],
-        links=[link.model_dump(mode="json")],
+        links=[serialize(link)],
     )
 
 
@@ -216,7 +346,7 @@ def chain_task(state: IdeationState, chain: BranchState) -> ChainTask:
     return ChainTask(topic=state["topic"], anchored=label, chain=chain)
 
 
-def load_links(branch: Mapping[str, Any]) -> list[Link]:
+def load_links(branch: BranchState) -> list[Link]:
     """The links of a branch from early to late, each with its reading if the paper was read."""
     readings = branch.get("readings", {})
     links = [
@@ -226,12 +356,12 @@ def load_links(branch: Mapping[str, Any]) -> list[Link]:
     return sorted(links, key=lambda link: link.position)
 
 
-def load_transitions(branch: Mapping[str, Any]) -> list[Transition]:
+def load_transitions(branch: BranchState) -> list[Transition]:
     """The transitions between neighbours of the chain."""
-    return [Transition.model_validate(transition) for transition in branch["transitions"]]
+    return [deserialize(Transition, transition) for transition in branch["transitions"]]
 
 
-def load_chain(branch: Mapping[str, Any], direction: Direction | None) -> Chain:
+def load_chain(branch: BranchState, direction: Direction | None) -> Chain:
     """The chain of a finished branch."""
     return Chain(
         query=branch["query"],
@@ -244,7 +374,7 @@ def load_chain(branch: Mapping[str, Any], direction: Direction | None) -> Chain:
     )
 
 
-def load_entities(branch: Mapping[str, Any], context: Services) -> tuple[EntityView, ...]:
+def load_entities(branch: BranchState, context: Services) -> tuple[EntityView, ...]:
     """The entities of the chain's papers; empty when entities are switched off (ablation)."""
     if not context.options.entities:
         return ()
@@ -252,12 +382,12 @@ def load_entities(branch: Mapping[str, Any], context: Services) -> tuple[EntityV
     return tuple(entity_views(entity for reading in readings if reading for entity in reading.entities))
 
 
-def shown_entities(branch: Mapping[str, Any], context: Services) -> tuple[EntityView, ...]:
+def shown_entities(branch: BranchState, context: Services) -> tuple[EntityView, ...]:
     """The first entities of the chain's papers, as many as a prompt shows."""
     return load_entities(branch, context)[:MAX_ENTITIES]
 
 
-def link_ids(branch: Mapping[str, Any]) -> set[str]:
+def link_ids(branch: BranchState) -> set[str]:
     """Ids of the papers in the chain."""
     return {link["paper"]["id"] for link in branch["links"]}
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 from langgraph.types import Send
 
 from ideagora.agents.idea_inputs import TakenIdea
 from ideagora.errors import IdeagoraError
+from ideagora.graphs.agent import Failure
 from ideagora.graphs.chain_of_ideas.branch import build_redraft
 from ideagora.graphs.chain_of_ideas.state import (
+    BranchState,
     Context,
     IdeationState,
     TwinTask,
@@ -17,7 +19,7 @@ from ideagora.graphs.chain_of_ideas.state import (
 )
 from ideagora.graphs.steps.duplicates import find_same_ideas
 from ideagora.models.usage import usage_label
-from ideagora.schema import DroppedDraft
+from ideagora.schema import DroppedDraft, Serialized, serialize
 
 
 async def find_twins(state: IdeationState, runtime: Context) -> IdeationState:
@@ -58,8 +60,16 @@ def start_redrafts(state: IdeationState) -> list[Send]:
     ]
 
 
-def _taken(branch: dict[str, Any]) -> dict[str, Any]:
-    return {name: branch["draft"][name] for name in TakenIdea.model_fields}
+def _taken(branch: BranchState) -> Serialized[TakenIdea]:
+    draft = branch["draft"]
+    return serialize(
+        TakenIdea(
+            title=draft["title"],
+            summary=draft["summary"],
+            purpose=draft["purpose"],
+            mechanism=draft["mechanism"],
+        )
+    )
 
 
 async def redraft_twin(state: TwinTask, runtime: Context) -> IdeationState:
@@ -76,7 +86,7 @@ async def redraft_twin(state: TwinTask, runtime: Context) -> IdeationState:
         **branch,
         "topic": state["topic"],
         "taken": state["taken"],
-        "dropped": [*branch.get("dropped", []), repeated.model_dump(mode="json")],
+        "dropped": [*branch.get("dropped", []), serialize(repeated)],
     }
     with usage_label(f"branch {number}"):
         try:
@@ -85,9 +95,9 @@ async def redraft_twin(state: TwinTask, runtime: Context) -> IdeationState:
             if error.fatal:
                 raise
             runtime.context.say(f"redraft failed: {error}")
-            failure = {"branch": number, "query": branch["query"], "error": f"redraft of a twin: {error}"}
+            reason = f"redraft of a twin: {error}"
+            failure = Failure(branch=number, query=branch["query"], error=reason)
             return {"failures": [failure], "redrafted": [{"branch": number, "changed": False}]}
-    changed = {
-        name: final[name] for name in ("draft", "novelty_check", "dropped", "avoided") if name in final
-    }
+    names = ("draft", "novelty_check", "dropped", "avoided")
+    changed = cast("BranchState", {name: final[name] for name in names if name in final})
     return {"branches": [{**branch, **changed}], "redrafted": [{"branch": number, "changed": True}]}

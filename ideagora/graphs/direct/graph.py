@@ -8,6 +8,7 @@ after the other, each different from the earlier ones.
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -15,20 +16,20 @@ from langgraph.types import Send
 
 from ideagora.agents.plain_ideators import DIRECT_IDEATOR, proposed_ideas
 from ideagora.errors import UnreadableAnswer
-from ideagora.graphs.drafts import DraftsState, needs_idea, no_further_idea, usage_name
+from ideagora.graphs.drafts import Draft, DraftsState, needs_idea, no_further_idea, usage_name
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.first_plan import design_experiment, start_experiments
 from ideagora.graphs.steps.steering import avoided_ideas
 from ideagora.models.usage import usage_label
-from ideagora.schema import Topic
+from ideagora.schema import Topic, deserialize
 
 
 async def write_idea(state: DraftsState, runtime: Runtime[Services]) -> DraftsState:
     """One more idea from the topic's text alone."""
-    drafts, topic = state.get("drafts", []), Topic.model_validate(state["topic"])
+    drafts, topic = state.get("drafts", []), deserialize(Topic, state["topic"])
     with usage_label(usage_name("idea", len(drafts) + 1)):
         try:
-            draft = await DIRECT_IDEATOR(
+            answer = await DIRECT_IDEATOR(
                 runtime.context.client,
                 topic=topic.text,
                 proposed=(*await avoided_ideas(runtime.context, topic), *proposed_ideas(drafts)),
@@ -36,7 +37,8 @@ async def write_idea(state: DraftsState, runtime: Runtime[Services]) -> DraftsSt
             )
         except UnreadableAnswer as error:
             return {"failures": no_further_idea(drafts, error)}
-    return {"drafts": [{**draft.model_dump(mode="json"), "number": len(drafts) + 1}]}
+    draft = cast("Draft", answer.model_dump(mode="json"))
+    return {"drafts": [{**draft, "number": len(drafts) + 1}]}
 
 
 def after_idea(state: DraftsState, runtime: Runtime[Services]) -> list[Hashable | Send]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Hashable, Mapping
-from typing import Annotated, TypedDict, cast
+from typing import Annotated, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -20,33 +20,49 @@ from ideagora.agents.gpt_researcher.roles import (
     QUESTION_RESEARCHER,
     RESEARCH_SYNTHESIZER,
     AnsweredQuestion,
+    PlannedQuestion,
 )
 from ideagora.agents.plain_ideators import proposed_ideas
 from ideagora.errors import RunError, UnreadableAnswer
-from ideagora.graphs.drafts import DraftsState, Record, needs_idea, no_further_idea, usage_name
+from ideagora.graphs.drafts import Draft, DraftsState, needs_idea, no_further_idea, usage_name
 from ideagora.graphs.services import Services
-from ideagora.graphs.sources import checked_sources
+from ideagora.graphs.sources import sourced_draft
 from ideagora.graphs.steps.first_plan import design_experiment, paper_briefs, start_experiments
 from ideagora.graphs.steps.literature.topic_papers import topic_papers
 from ideagora.graphs.steps.literature.topic_similarity import related_to_topic
 from ideagora.models.usage import usage_label
-from ideagora.schema import Topic
+from ideagora.schema import Paper, Serialized, Topic, deserialize, serialize
+
+
+class ResearchedQuestion(TypedDict):
+    """A question with its answer, or why there is none."""
+
+    number: int
+    question: str
+    query: str
+    papers: list[Serialized[Paper]]
+    """What the search found."""
+    answer: str | None
+    gap: str | None
+    used: list[str]
+    """Ids of the papers that the answer quotes."""
+    missing: str | None
+    """Why there is no answer."""
 
 
 class ResearchState(DraftsState, total=False):
     """Plain JSON values only, as a checkpoint holds them."""
 
-    papers: list[Record]
+    papers: list[Serialized[Paper]]
     """Papers of the first search."""
-    questions: list[Record]
-    answers: Annotated[list[Record], operator.add]
-    """Questions with answer, gap and papers; ``missing`` says why there is no answer."""
+    questions: list[Serialized[PlannedQuestion]]
+    answers: Annotated[list[ResearchedQuestion], operator.add]
 
 
 class QuestionTask(TypedDict):
     """Payload of ``answer_question``."""
 
-    topic: Record
+    topic: Serialized[Topic]
     number: int
     question: str
     query: str
@@ -57,9 +73,9 @@ Context = Runtime[Services]
 
 async def search_topic(state: ResearchState, runtime: Context) -> ResearchState:
     """An overview for the planner: the papers closest to the topic that are relevant to it."""
-    topic = Topic.model_validate(state["topic"])
+    topic = deserialize(Topic, state["topic"])
     found = await topic_papers(runtime.context, topic, runtime.context.options.papers)
-    return cast(ResearchState, found.as_state())
+    return {"papers": found.serialized, "notes": found.notes}
 
 
 async def plan_questions(state: ResearchState, runtime: Context) -> ResearchState:
@@ -71,25 +87,42 @@ async def plan_questions(state: ResearchState, runtime: Context) -> ResearchStat
         papers=paper_briefs(state["papers"]),
         count=count,
     )
-    return {"questions": [planned.model_dump(mode="json") for planned in plan.questions[:count]]}
+    return {"questions": [serialize(planned) for planned in plan.questions[:count]]}
 
 
 def research(state: ResearchState) -> list[Send]:
     """One task per question, in parallel."""
     return [
-        Send("answer_question", {"topic": state["topic"], "number": number, **planned})
+        Send(
+            "answer_question",
+            QuestionTask(
+                topic=state["topic"],
+                number=number,
+                question=planned["question"],
+                query=planned["query"],
+            ),
+        )
         for number, planned in enumerate(state["questions"], 1)
     ]
 
 
 async def answer_question(state: QuestionTask, runtime: Context) -> ResearchState:
     """Search for one question and answer it from what is found; without an answer, say why."""
-    question: Record = {key: value for key, value in state.items() if key != "topic"}
-    topic, library = Topic.model_validate(state["topic"]), runtime.context.library
+    question = ResearchedQuestion(
+        number=state["number"],
+        question=state["question"],
+        query=state["query"],
+        papers=[],
+        answer=None,
+        gap=None,
+        used=[],
+        missing=None,
+    )
+    topic, library = deserialize(Topic, state["topic"]), runtime.context.library
     with usage_label(f"question {state['number']}"):
         found = await library.search(state["query"], runtime.context.options.papers)
         papers = await related_to_topic(library, topic, [scored.paper for scored in found])
-        question["papers"] = [paper.model_dump(mode="json") for paper in papers]
+        question["papers"] = [serialize(paper) for paper in papers]
         if not papers:
             return _unanswered(question, "the search found no paper on the topic")
         try:
@@ -105,16 +138,12 @@ async def answer_question(state: QuestionTask, runtime: Context) -> ResearchStat
     if answer.findings is None:
         return _unanswered(question, "the papers found do not answer it")
     used = dict.fromkeys(papers[evidence.paper].id for evidence in answer.evidence)
-    return {
-        "answers": [
-            {**question, "answer": answer.findings, "gap": answer.gap, "used": list(used), "missing": None}
-        ]
-    }
+    return {"answers": [{**question, "answer": answer.findings, "gap": answer.gap, "used": list(used)}]}
 
 
-def _unanswered(question: Record, reason: str) -> ResearchState:
+def _unanswered(question: ResearchedQuestion, reason: str) -> ResearchState:
     return {
-        "answers": [{**question, "answer": None, "gap": None, "used": [], "missing": reason}],
+        "answers": [{**question, "missing": reason}],
         "notes": [f"The question “{question['question']}” has no answer: {reason}."],
     }
 
@@ -123,7 +152,7 @@ async def write_idea(state: ResearchState, runtime: Context) -> ResearchState:
     """One more idea from all answers; each part names its source papers."""
     answers, drafts = state["answers"], state.get("drafts", [])
     if not any(question["answer"] for question in answers):
-        why = "; ".join(dict.fromkeys(question["missing"] for question in answers))
+        why = "; ".join(dict.fromkeys(question["missing"] or "" for question in answers))
         raise RunError(f"None of {len(answers)} questions could be answered: {why}.")
     papers = list({paper["id"]: paper for question in answers for paper in question["papers"]}.values())
     numbers = {paper["id"]: number for number, paper in enumerate(papers)}
@@ -139,19 +168,18 @@ async def write_idea(state: ResearchState, runtime: Context) -> ResearchState:
         except UnreadableAnswer as error:
             return {"failures": no_further_idea(drafts, error)}
     runtime.context.say(f"idea: {answer.title}")
-    draft = answer.model_dump(mode="json", exclude={"synthesis"})
     kept = ("question", "query", "answer", "gap", "used", "missing")
-    questions = [{name: question[name] for name in kept} for question in answers]
-    own = {
+    questions = [{name: question[name] for name in kept} for question in answers]  # type: ignore[literal-required]
+    draft: Draft = {
+        **sourced_draft(answer, papers),
         "number": len(drafts) + 1,
-        "sources": checked_sources(draft["sources"], papers),
         "papers": papers,
         "extra": {"synthesis": answer.synthesis, "questions": questions},
     }
-    return {"drafts": [{**draft, **own}]}
+    return {"drafts": [draft]}
 
 
-def _answered(question: Record, numbers: Mapping[str, int]) -> AnsweredQuestion:
+def _answered(question: ResearchedQuestion, numbers: Mapping[str, int]) -> AnsweredQuestion:
     return AnsweredQuestion(
         question=question["question"],
         answer=question["answer"],

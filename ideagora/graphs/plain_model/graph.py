@@ -15,6 +15,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from ideagora.errors import UnreadableAnswer
+from ideagora.graphs.agent import Failure
 from ideagora.graphs.drafts import failure, usage_name
 from ideagora.graphs.plain_model.replies import refuses, split_reply
 from ideagora.graphs.plain_model.role import KEYWORD_IDEATOR
@@ -30,7 +31,7 @@ class ModelState(TypedDict, total=False):
 
     topic: dict[str, Any]
     drafts: Annotated[list[dict[str, Any]], operator.add]
-    failures: Annotated[list[dict[str, Any]], operator.add]
+    failures: Annotated[list[Failure], operator.add]
 
 
 class IdeaTask(TypedDict):

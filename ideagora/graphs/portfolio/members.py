@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ideagora.graphs.agent import Origin
-from ideagora.graphs.drafts import FACETS
+from ideagora.graphs.drafts import FACETS, Draft
 from ideagora.schema import Idea, Paper
 
 if TYPE_CHECKING:
@@ -64,13 +64,14 @@ def named(member: Mapping[str, Any]) -> str:
     return f"“{member['idea']['title']}”" + (f" by {member['agent']}" if member["agent"] else "")
 
 
-def parts(member: Mapping[str, Any]) -> dict[str, Any]:
+def parts(member: Mapping[str, Any]) -> Draft:
     """An idea's parts as roles read them; an imported idea without facets gives its own texts instead."""
     idea = member["idea"]
     stand_ins = {"purpose": idea["motivation"], "mechanism": idea["method"], "evaluation": "Not stated."}
     facets = {name: idea["facets"].get(name) or stand_ins[name] or idea["title"] for name in FACETS}
     texts = {name: idea[name] for name in ("title", "motivation", "novelty", "method")}
-    return {**texts, **facets, "summary": idea["summary"] or idea["method"], "sources": idea["sources"]}
+    summary = idea["summary"] or idea["method"]
+    return cast("Draft", {**texts, **facets, "summary": summary, "sources": idea["sources"]})
 
 
 def text_of(member: Mapping[str, Any]) -> str:

@@ -7,8 +7,10 @@ from typing import Annotated, Any, TypedDict
 
 from langgraph.runtime import Runtime
 
+from ideagora.graphs.agent import Failure
 from ideagora.graphs.portfolio.members import Member
 from ideagora.graphs.services import Services
+from ideagora.schema import Serialized, Topic
 
 Context = Runtime[Services]
 
@@ -16,7 +18,7 @@ Context = Runtime[Services]
 class PortfolioState(TypedDict, total=False):
     """Plain JSON values only, as a checkpoint holds them. Ideas go by their position in ``members``."""
 
-    topic: dict[str, Any]
+    topic: Serialized[Topic]
     members: Annotated[list[Member], operator.add]
     removed: Annotated[list[dict[str, Any]], operator.add]
     """``position``, ``kind`` (``twin``, ``lost``, ``known``) and ``why`` of each idea that was left out."""
@@ -38,5 +40,5 @@ class PortfolioState(TypedDict, total=False):
     """The cosine of every pair of the chosen ideas."""
     plans: Annotated[list[dict[str, Any]], operator.add]
     overview: dict[str, Any]
-    failures: Annotated[list[dict[str, Any]], operator.add]
+    failures: Annotated[list[Failure], operator.add]
     notes: Annotated[list[str], operator.add]

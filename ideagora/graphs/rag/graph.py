@@ -16,16 +16,16 @@ from langgraph.types import Send
 
 from ideagora.agents.plain_ideators import RAG_IDEATOR, proposed_ideas
 from ideagora.errors import UnreadableAnswer
-from ideagora.graphs.drafts import DraftsState, Record, needs_idea, no_further_idea, usage_name
+from ideagora.graphs.drafts import DraftsState, needs_idea, no_further_idea, usage_name
 from ideagora.graphs.services import Services
-from ideagora.graphs.sources import checked_sources
+from ideagora.graphs.sources import sourced_draft
 from ideagora.graphs.steps.first_plan import PlanTask, design_experiment, paper_briefs
 from ideagora.graphs.steps.literature import literature_search
 from ideagora.graphs.steps.literature.literature_search import CANDIDATES, search_literature
 from ideagora.graphs.steps.literature.relevance import unjudged_notes
 from ideagora.graphs.steps.steering import avoided_ideas
 from ideagora.models.usage import usage_label
-from ideagora.schema import Topic
+from ideagora.schema import Paper, Serialized, Topic, deserialize, serialize
 
 QUERIES = 3
 
@@ -34,7 +34,7 @@ class RagState(DraftsState, total=False):
     """Plain JSON values only, as a checkpoint holds them."""
 
     queries: list[str]
-    papers: list[Record]
+    papers: list[Serialized[Paper]]
 
 
 Context = Runtime[Services]
@@ -42,13 +42,13 @@ Context = Runtime[Services]
 
 async def plan_queries(state: RagState, runtime: Context) -> RagState:
     """One query for the whole topic and others for its aspects, as many as Chain-of-Ideas has branches."""
-    topic = Topic.model_validate(state["topic"])
+    topic = deserialize(Topic, state["topic"])
     return {"queries": await literature_search.plan_queries(runtime.context, topic, QUERIES)}
 
 
 async def retrieve_papers(state: RagState, runtime: Context) -> RagState:
     """The papers that the relevance judge accepts, best first."""
-    topic, options = Topic.model_validate(state["topic"]), runtime.context.options
+    topic, options = deserialize(Topic, state["topic"]), runtime.context.options
     literature = await search_literature(
         runtime.context,
         topic,
@@ -59,14 +59,14 @@ async def retrieve_papers(state: RagState, runtime: Context) -> RagState:
     papers = [graded.paper for graded in literature.accepted or literature.papers][: options.papers]
     runtime.context.say(f"{len(papers)} papers shown, of {len(literature.papers)} judged")
     return {
-        "papers": [paper.model_dump(mode="json") for paper in papers],
+        "papers": [serialize(paper) for paper in papers],
         "notes": unjudged_notes([paper.title for paper in literature.unjudged]),
     }
 
 
 async def write_idea(state: RagState, runtime: Context) -> RagState:
     """One more idea from the topic and all papers at once; each part names its source papers."""
-    drafts, topic = state.get("drafts", []), Topic.model_validate(state["topic"])
+    drafts, topic = state.get("drafts", []), deserialize(Topic, state["topic"])
     with usage_label(usage_name("idea", len(drafts) + 1)):
         try:
             answer = await RAG_IDEATOR(
@@ -78,9 +78,8 @@ async def write_idea(state: RagState, runtime: Context) -> RagState:
             )
         except UnreadableAnswer as error:
             return {"failures": no_further_idea(drafts, error)}
-    draft, papers = answer.model_dump(mode="json"), state["papers"]
-    own = {"number": len(drafts) + 1, "sources": checked_sources(draft["sources"], papers), "papers": papers}
-    return {"drafts": [{**draft, **own}]}
+    draft = sourced_draft(answer, state["papers"])
+    return {"drafts": [{**draft, "number": len(drafts) + 1, "papers": state["papers"]}]}
 
 
 def after_idea(state: RagState, runtime: Context) -> list[Hashable | Send]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
 from ideagora.errors import UsageError
 from ideagora.graphs.agent import Agent, Origin, imported
-from ideagora.graphs.drafts import one_idea
+from ideagora.graphs.drafts import Draft, one_idea
 from ideagora.schema import Idea, Topic
+
+if TYPE_CHECKING:
+    from ideagora.graphs.real_paper.graph import RealPaperState
 
 NAME = "real-paper"
 WHICH = (
@@ -82,9 +84,10 @@ def _start(own_topic: str | None, topic: Topic) -> dict[str, Any]:
     return {"topic": topic.model_dump(mode="json"), "given": topic.text != own_topic}
 
 
-def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
+def _ideas(state: RealPaperState, origin: Origin) -> list[Idea]:
     if "draft" not in state:
         return []
     own = state["own"]
     seen = {"paper_id": own["paper"]["id"], "paper_title": own["paper"]["title"], "read_from": own["kind"]}
-    return [one_idea(state["topic"]["text"], {**state["draft"], "extra": seen}, state.get("plan"), origin)]
+    draft: Draft = {**state["draft"], "extra": seen}
+    return [one_idea(state["topic"]["text"], draft, state.get("plan"), origin)]

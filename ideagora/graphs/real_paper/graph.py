@@ -7,26 +7,29 @@ is given, the paper competes on that topic and none is extracted.
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from ideagora.agents.paper_extractors import EXPERIMENT_EXTRACTOR, IDEA_EXTRACTOR, TOPIC_EXTRACTOR
 from ideagora.errors import RunError
+from ideagora.graphs.drafts import Draft
 from ideagora.graphs.services import Services
 from ideagora.models.usage import usage_label
+from ideagora.retrieval.restrictions.target_paper import TargetPaper
+from ideagora.schema import Experiment, Serialized, Topic, deserialize, serialize
 
 
 class RealPaperState(TypedDict, total=False):
     """Plain JSON values only, as a checkpoint holds them."""
 
-    topic: dict[str, Any]
+    topic: Serialized[Topic]
     given: bool
     """Whether the user gave the topic."""
-    own: dict[str, Any]
-    draft: dict[str, Any]
-    plan: dict[str, Any] | None
+    own: Serialized[TargetPaper]
+    draft: Draft
+    plan: Serialized[Experiment] | None
 
 
 Context = Runtime[Services]
@@ -38,7 +41,7 @@ async def read_paper(state: RealPaperState, runtime: Context) -> RealPaperState:
         raise RunError("This graph was started without a paper.")
     own = await runtime.context.target_paper()
     runtime.context.say(f"{own.kind} of {own.paper.title[:80]}")
-    return {"own": own.model_dump(mode="json")}
+    return {"own": serialize(own)}
 
 
 def needs_topic(state: RealPaperState) -> str:
@@ -58,14 +61,15 @@ async def extract_topic(state: RealPaperState, runtime: Context) -> RealPaperSta
         )
     text = f"{answer.topic.rstrip(' .:')}: {answer.task.rstrip(' .')}"
     runtime.context.say(f"topic: {text}")
-    return {"topic": {**state["topic"], "text": text}}
+    topic = deserialize(Topic, state["topic"])
+    return {"topic": serialize(topic.model_copy(update={"text": text}))}
 
 
 async def extract_idea(state: RealPaperState, runtime: Context) -> RealPaperState:
     """Motivation, method and novelty, as if nothing had been tried yet (Table 22)."""
     with usage_label("idea"):
         answer = await IDEA_EXTRACTOR(runtime.context.client, **_paper_inputs(state))
-    return {"draft": answer.model_dump(mode="json")}
+    return {"draft": cast("Draft", answer.model_dump(mode="json"))}
 
 
 async def extract_experiment(state: RealPaperState, runtime: Context) -> RealPaperState:
@@ -75,7 +79,7 @@ async def extract_experiment(state: RealPaperState, runtime: Context) -> RealPap
     if not answer.steps:
         runtime.context.say(f"the {state['own']['kind']} describes no experiment")
         return {"plan": None}
-    return {"plan": answer.model_dump(mode="json")}
+    return {"plan": cast("Serialized[Experiment]", answer.model_dump(mode="json"))}
 
 
 def _paper_inputs(state: RealPaperState) -> dict[str, Any]:

@@ -7,8 +7,8 @@ on five criteria in parallel and refined, in a set number of rounds.
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Mapping
-from typing import Annotated, Any, TypedDict
+from collections.abc import Hashable
+from typing import Annotated, Any, TypedDict, cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -28,39 +28,82 @@ from ideagora.agents.views import EntityView, IdeaToTest, PaperBrief
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import checked_sources
-from ideagora.graphs.steps.first_plan import paper_briefs, source_papers
+from ideagora.graphs.steps.experiment import plan_as_state
+from ideagora.graphs.steps.first_plan import paper_briefs, papers_of
 from ideagora.graphs.steps.literature.entity_store import build_entity_store
-from ideagora.schema import Paper
+from ideagora.schema import Paper, Serialized, Source, Topic, deserialize, serialize
+
+
+class PaperEntity(TypedDict):
+    """An entity (``Entity``) with the number of its paper, after those of ``papers``."""
+
+    name: str
+    description: str
+    kind: str
+    paper: int
+
+
+class Problem(TypedDict):
+    """The research problem (``ResearchProblem``)."""
+
+    rationale: str
+    problem: str
+    purpose: str
+    entities_used: list[str]
+    sources: list[Serialized[Source]]
+
+
+class Method(TypedDict):
+    """The method, with what describes the whole idea (``ResearchMethod``)."""
+
+    method: str
+    novelty: str
+    title: str
+    summary: str
+    mechanism: str
+    evaluation: str
+    entities_used: list[str]
+    sources: list[Serialized[Source]]
+
+
+class PartReviewed(TypedDict):
+    """A review of one part on one criterion (``PartReview``)."""
+
+    part: str
+    round: int
+    """From 1."""
+    criterion: str
+    review: str
+    suggestions: list[str]
+    rating: int | None
 
 
 class DevelopmentState(TypedDict, total=False):
     """State of one core paper. Plain JSON values only."""
 
-    topic: dict[str, Any]
-    papers: list[dict[str, Any]]
-    elsewhere: list[dict[str, Any]]
+    topic: Serialized[Topic]
+    papers: list[Serialized[Paper]]
+    elsewhere: list[Serialized[Paper]]
     """The papers that present the entities."""
-    entities: list[dict[str, Any]]
-    """Entities with the number of their paper, after those of ``papers``."""
+    entities: list[PaperEntity]
     part: str
     rounds: dict[str, int]
     """Refinements so far, by part."""
     settled: Annotated[list[str], operator.add]
     """Parts that no reviewer wants changed."""
-    problem: dict[str, Any]
-    method: dict[str, Any]
-    plan: dict[str, Any]
+    problem: Problem
+    method: Method
+    plan: Serialized[CostedPlan]
     suggestions: list[str]
     declined: list[str]
-    reviews: Annotated[list[dict[str, Any]], operator.add]
-    """Reviews with part, round and criterion."""
+    reviews: Annotated[list[PartReviewed], operator.add]
     notes: Annotated[list[str], operator.add]
 
 
 class ReviewTask(TypedDict):
     """Payload of ``review_part``."""
 
-    state: dict[str, Any]
+    state: DevelopmentState
     criterion: str
 
 
@@ -81,16 +124,22 @@ async def retrieve_entities(state: DevelopmentState, runtime: Context) -> Develo
     query = f"{core['title']}. {core['abstract'] or ''}"
     found = await runtime.context.library.search(query, options.store_papers)
     store = build_entity_store([scored.paper for scored in found])
-    shown = [Paper.model_validate(paper) for paper in state["papers"]]
+    shown = [deserialize(Paper, paper) for paper in state["papers"]]
     related = store.related(shown, options.entities)
     runtime.context.say(f"{len(related)} entities from {len(found)} papers")
-    elsewhere = {one.paper.id: one.paper.model_dump(mode="json") for one in related}
+    elsewhere = {one.paper.id: serialize(one.paper) for one in related}
     numbers = {paper_id: number for number, paper_id in enumerate(elsewhere, len(shown))}
     return {
         **start,
         "elsewhere": list(elsewhere.values()),
         "entities": [
-            {**one.entity.model_dump(mode="json"), "paper": numbers[one.paper.id]} for one in related
+            PaperEntity(
+                name=one.entity.name,
+                description=one.entity.description,
+                kind=one.entity.kind,
+                paper=numbers[one.paper.id],
+            )
+            for one in related
         ],
     }
 
@@ -111,7 +160,7 @@ async def write_part(state: DevelopmentState, runtime: Context) -> DevelopmentSt
         )
     except UnreadableAnswer as error:
         return {"notes": [f"“{state['method']['title']}” has no experiment: {error}"]}
-    return {"plan": plan.model_dump(mode="json")}
+    return {"plan": plan_as_state(plan)}
 
 
 async def _write(state: DevelopmentState, context: Services) -> DevelopmentState:
@@ -121,20 +170,24 @@ async def _write(state: DevelopmentState, context: Services) -> DevelopmentState
         "topic": state["topic"]["text"],
         "papers": (*paper_briefs(state["papers"]), *_passages(state)),
         "own": len(state["papers"]),
-        "entities": tuple(EntityFrom(**_only(entity, EntityFrom)) for entity in state["entities"]),
-        "reviews": tuple(ReviewView(**_only(review, ReviewView)) for review in reviews),
+        "entities": tuple(
+            EntityFrom(name=entity["name"], kind=entity["kind"], paper=entity["paper"])
+            for entity in state["entities"]
+        ),
+        "reviews": tuple(_review_view(review) for review in reviews),
     }
+    papers = [*state["papers"], *state["elsewhere"]]
     if part == "problem":
-        problem = ProblemView(**_only(state["problem"], ProblemView)) if reviews else None
-        found = await PROBLEM_FINDER(context.client, **shared, earlier=problem)
-        written = found.model_dump(mode="json")
-    else:
-        method = MethodView(**_only(state["method"], MethodView)) if reviews else None
-        settled = ProblemView(**_only(state["problem"], ProblemView))
-        answer = await METHOD_DEVELOPER(context.client, **shared, problem=settled, earlier=method)
-        written = answer.model_dump(mode="json")
-    sources = checked_sources(written["sources"], [*state["papers"], *state["elsewhere"]])
-    return {part: {**written, "sources": sources}}  # type: ignore[misc]
+        earlier = _problem_view(state["problem"]) if reviews else None
+        found = await PROBLEM_FINDER(context.client, **shared, earlier=earlier)
+        problem = cast("Problem", found.model_dump(mode="json"))
+        return {"problem": {**problem, "sources": checked_sources(found.sources, papers)}}
+    before = _method_view(state["method"]) if reviews else None
+    answer = await METHOD_DEVELOPER(
+        context.client, **shared, problem=_problem_view(state["problem"]), earlier=before
+    )
+    method = cast("Method", answer.model_dump(mode="json"))
+    return {"method": {**method, "sources": checked_sources(answer.sources, papers)}}
 
 
 def after_writing(state: DevelopmentState, runtime: Context) -> list[Hashable | Send]:
@@ -143,7 +196,8 @@ def after_writing(state: DevelopmentState, runtime: Context) -> list[Hashable | 
     is_missing = part == "experiment" and "plan" not in state
     is_finished = is_missing or part in state.get("settled", [])
     if not is_finished and state["rounds"][part] < runtime.context.options.rounds:
-        shown = {name: state.get(name) for name in ("topic", "papers", "part", "rounds", *PARTS[:2], "plan")}
+        names = ("topic", "papers", "part", "rounds", "problem", "method", "plan")
+        shown = cast("DevelopmentState", {name: state[name] for name in names if name in state})  # type: ignore[literal-required]
         tasks = [ReviewTask(state=shown, criterion=criterion) for criterion in CRITERIA[part]]
         return [Send("review_part", task) for task in tasks]
     return ["next_part"] if part != PARTS[-1] else [END]
@@ -161,14 +215,21 @@ async def review_part(state: ReviewTask, runtime: Context) -> DevelopmentState:
             part=part,
             criterion=criterion,
             definition=CRITERIA[part][criterion],
-            problem=ProblemView(**_only(shown["problem"], ProblemView)),
-            method=MethodView(**_only(shown["method"], MethodView)) if shown["method"] else None,
-            plan=CostedPlan(**shown["plan"]) if shown["plan"] else None,
+            problem=_problem_view(shown["problem"]),
+            method=_method_view(method) if (method := shown.get("method")) else None,
+            plan=deserialize(CostedPlan, plan) if (plan := shown.get("plan")) else None,
         )
     except UnreadableAnswer as error:
         return {"notes": [f"The review of the {part} on its {criterion} is missing: {error}"]}
-    own = {"part": part, "round": shown["rounds"][part] + 1, "criterion": criterion}
-    return {"reviews": [{**own, **review.model_dump(mode="json")}]}
+    reviewed = PartReviewed(
+        part=part,
+        round=shown["rounds"][part] + 1,
+        criterion=criterion,
+        review=review.review,
+        suggestions=list(review.suggestions),
+        rating=review.rating,
+    )
+    return {"reviews": [reviewed]}
 
 
 async def refine_part(state: DevelopmentState, runtime: Context) -> DevelopmentState:
@@ -182,7 +243,7 @@ async def refine_part(state: DevelopmentState, runtime: Context) -> DevelopmentS
     try:
         if part != "experiment":
             return {**done, **await _write(state, context)}
-        plan = CostedPlan(**state["plan"])
+        plan = deserialize(CostedPlan, state["plan"])
         refined = await EXPERIMENT_REFINER(
             context.client,
             topic=state["topic"]["text"],
@@ -196,7 +257,7 @@ async def refine_part(state: DevelopmentState, runtime: Context) -> DevelopmentS
         return {**done, "notes": [f"The {part} could not be refined, so it stays as it was: {error}"]}
     return {
         **done,
-        "plan": refined.applied_to(plan),
+        "plan": serialize(refined.applied_to(plan)),
         "suggestions": [*state.get("suggestions", []), *suggestions],
         "declined": [*state.get("declined", []), *refined.declined],
     }
@@ -207,7 +268,7 @@ def next_part(state: DevelopmentState) -> DevelopmentState:
     return {"part": PARTS[PARTS.index(state["part"]) + 1]}
 
 
-def _reviews(state: DevelopmentState) -> list[dict[str, Any]]:
+def _reviews(state: DevelopmentState) -> list[PartReviewed]:
     """The reviews of the current version of the current part, in the order of the criteria."""
     part = state["part"]
     current = [
@@ -218,7 +279,7 @@ def _reviews(state: DevelopmentState) -> list[dict[str, Any]]:
     return sorted(current, key=lambda review: list(CRITERIA[part]).index(review["criterion"]))
 
 
-def motivation_of(problem: Mapping[str, Any]) -> str:
+def motivation_of(problem: Problem) -> str:
     """Problem and rationale as one text."""
     return f"{problem['problem']} {problem['rationale']}"
 
@@ -233,17 +294,18 @@ def _idea_view(state: DevelopmentState) -> IdeaToTest:
     )
 
 
-def _sources(state: DevelopmentState) -> list[dict[str, Any]]:
+def _sources(state: DevelopmentState) -> list[Serialized[Paper]]:
     """The papers that problem and method name as their sources."""
-    sources = {"sources": [*state["problem"]["sources"], *state["method"]["sources"]]}
-    return source_papers(sources, [*state["papers"], *state["elsewhere"]])
+    sources = [*state["problem"]["sources"], *state["method"]["sources"]]
+    return papers_of(sources, [*state["papers"], *state["elsewhere"]])
 
 
 def _entities_used(state: DevelopmentState) -> tuple[EntityView, ...]:
     """The entities that shaped problem or method; others would distract the experiment."""
-    used = {name.casefold() for part in PARTS[:2] for name in state[part]["entities_used"]}  # type: ignore[literal-required]
+    names = [*state["problem"]["entities_used"], *state["method"]["entities_used"]]
+    used = {name.casefold() for name in names}
     return tuple(
-        EntityView(**_only(entity, EntityView))
+        EntityView(name=entity["name"], description=entity["description"], kind=entity["kind"])
         for entity in state["entities"]
         if entity["name"].casefold() in used
     )
@@ -255,7 +317,7 @@ def _passages(state: DevelopmentState) -> list[PaperBrief]:
     return [
         PaperBrief(
             title=paper["title"],
-            year=Paper.model_validate(paper).year,
+            year=deserialize(Paper, paper).year,
             abstract=" ".join(
                 dict.fromkeys(
                     entity["description"] for entity in state["entities"] if entity["paper"] == number
@@ -266,8 +328,27 @@ def _passages(state: DevelopmentState) -> list[PaperBrief]:
     ]
 
 
-def _only(record: dict[str, Any], view: type[Any]) -> dict[str, Any]:
-    return {name: record[name] for name in view.model_fields}
+def _problem_view(problem: Problem) -> ProblemView:
+    return ProblemView(problem=problem["problem"], rationale=problem["rationale"], purpose=problem["purpose"])
+
+
+def _method_view(method: Method) -> MethodView:
+    return MethodView(
+        title=method["title"],
+        method=method["method"],
+        novelty=method["novelty"],
+        mechanism=method["mechanism"],
+        evaluation=method["evaluation"],
+    )
+
+
+def _review_view(review: PartReviewed) -> ReviewView:
+    return ReviewView(
+        criterion=review["criterion"],
+        rating=review["rating"],
+        review=review["review"],
+        suggestions=tuple(review["suggestions"]),
+    )
 
 
 def build_development() -> StateGraph[DevelopmentState, Services, DevelopmentState, DevelopmentState]:

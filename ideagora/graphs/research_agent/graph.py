@@ -7,19 +7,19 @@ is recorded and costs only its own idea.
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import TypedDict, cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from ideagora.errors import AllBranchesFailed, IdeagoraError
-from ideagora.graphs.drafts import DraftsState, Record, failure, reasons, usage_name
+from ideagora.graphs.drafts import Draft, DraftsState, failure, reasons, usage_name
 from ideagora.graphs.research_agent.development import DevelopmentState, build_development, motivation_of
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.literature.topic_papers import topic_papers
 from ideagora.models.usage import usage_label
-from ideagora.schema import Paper, Topic
+from ideagora.schema import Experiment, Paper, Serialized, Topic, deserialize, serialize
 
 CANDIDATES = 12
 """Papers on the topic among which core papers are chosen, at least."""
@@ -27,18 +27,25 @@ MIN_REFERENCES = 2
 """References in the library that a core paper needs."""
 
 
+class CorePaper(TypedDict):
+    """A core paper with its number from 1."""
+
+    number: int
+    papers: list[Serialized[Paper]]
+    """The core paper, then the papers that it is shown with."""
+
+
 class ResearchAgentState(DraftsState, total=False):
     """Plain JSON values only, as a checkpoint holds them."""
 
-    cores: list[Record]
-    """Core papers with the papers that they are shown with; the core paper is the first of them."""
+    cores: list[CorePaper]
 
 
 class CoreTask(TypedDict):
     """Payload of ``develop_idea``."""
 
-    topic: Record
-    core: Record
+    topic: Serialized[Topic]
+    core: CorePaper
 
 
 Context = Runtime[Services]
@@ -49,12 +56,12 @@ async def find_core_papers(state: ResearchAgentState, runtime: Context) -> Resea
 
     If too few have references, other relevant papers are taken with the papers most similar to them.
     """
-    topic, options = Topic.model_validate(state["topic"]), runtime.context.options
+    topic, options = deserialize(Topic, state["topic"]), runtime.context.options
     papers, notes = await topic_papers(runtime.context, topic, max(CANDIDATES, 2 * options.ideas))
     references = {paper.id: await runtime.context.library.references(paper) for paper in papers}
     cited = [paper for paper in papers if len(references[paper.id]) >= MIN_REFERENCES]
     others = [paper for paper in papers if paper not in cited]
-    cores: list[Record] = []
+    cores: list[CorePaper] = []
     for number, core in enumerate([*cited, *others][: options.ideas], 1):
         if core in cited:
             related = await _closest(runtime.context, topic, core, references[core.id])
@@ -65,7 +72,7 @@ async def find_core_papers(state: ResearchAgentState, runtime: Context) -> Resea
                 "papers most similar to it take their place."
             )
         runtime.context.say(f"core paper: {core.title} ({core.year}), with {len(related)} others")
-        shown = [paper.model_dump(mode="json") for paper in (core, *related)]
+        shown = [serialize(paper) for paper in (core, *related)]
         cores.append({"number": number, "papers": shown})
     return {"cores": cores, "notes": notes}
 
@@ -92,29 +99,40 @@ async def develop_idea(state: CoreTask, runtime: Context) -> ResearchAgentState:
     development = build_development().compile()
     with usage_label(usage_name("idea", number)):
         try:
-            final: Any = await development.ainvoke(
-                {"topic": state["topic"], "papers": papers}, context=runtime.context
-            )
+            start = DevelopmentState(topic=state["topic"], papers=papers)
+            result = await development.ainvoke(start, context=runtime.context)
         except IdeagoraError as error:
             if error.fatal:  # it concerns the whole run
                 raise
             return {"failures": [failure(f"the core paper “{papers[0]['title']}”: {error}")]}
-    plan = final.get("plan")
-    rounds = {"rounds": final["rounds"]["experiment"]}
-    refined = {name: final.get(name, []) for name in ("suggestions", "declined")}
+    final = cast("DevelopmentState", result)
     return {
         "drafts": [{**_draft(final), "number": number}],
-        "plans": [{"number": number, "plan": {**plan, **refined, **rounds}}] if plan else [],
+        "plans": [{"number": number, "plan": serialize(_experiment(final))}] if "plan" in final else [],
         "notes": final.get("notes", []),
     }
 
 
-def _draft(final: DevelopmentState) -> Record:
+def _experiment(final: DevelopmentState) -> Experiment:
+    """The plan with how it was refined."""
+    return Experiment(
+        **final["plan"],
+        suggestions=tuple(final.get("suggestions", [])),
+        declined=tuple(final.get("declined", [])),
+        rounds=final["rounds"]["experiment"],
+    )
+
+
+def _draft(final: DevelopmentState) -> Draft:
     """Problem and method as one idea, with the papers shown and the reviews."""
     problem, method = final["problem"], final["method"]
-    names = ("title", "method", "novelty", "summary", "mechanism", "evaluation")
     return {
-        **{name: method[name] for name in names},
+        "title": method["title"],
+        "method": method["method"],
+        "novelty": method["novelty"],
+        "summary": method["summary"],
+        "mechanism": method["mechanism"],
+        "evaluation": method["evaluation"],
         "motivation": motivation_of(problem),
         "purpose": problem["purpose"],
         "sources": [*problem["sources"], *method["sources"]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
     import networkx
@@ -21,9 +21,20 @@ TRIALS = 20
 """Random paths drawn for one end, of which the first that is short enough is taken."""
 
 
-def concept_names(triples: Sequence[Mapping[str, Any]]) -> list[str]:
+class PaperTriple(TypedDict):
+    """A relation of two concepts that a paper states (``Triple``)."""
+
+    subject: str
+    relation: str
+    object: str
+    quote: str
+    paper: str
+    """Id of the paper."""
+
+
+def concept_names(triples: Sequence[PaperTriple]) -> list[str]:
     """The names of the concepts, each spelling once, in order."""
-    names = [triple[part] for triple in triples for part in ("subject", "object")]
+    names = [name for triple in triples for name in (triple["subject"], triple["object"])]
     return list({name.casefold(): name for name in reversed(names)}.values())[::-1]
 
 
@@ -42,13 +53,13 @@ def merge_names(names: Sequence[str], vectors: NDArray[Any]) -> dict[str, str]:
     return merged
 
 
-def build_concept_graph(triples: Sequence[Mapping[str, Any]], merged: Mapping[str, str]) -> networkx.Graph:
+def build_concept_graph(triples: Sequence[PaperTriple], merged: Mapping[str, str]) -> networkx.Graph:
     """Concepts as nodes; the number of the first triple that relates two of them as an edge."""
     import networkx
 
     graph = networkx.Graph()
     for number, triple in enumerate(triples):
-        ends = [merged[triple[part].casefold()] for part in ("subject", "object")]
+        ends = merged[triple["subject"].casefold()], merged[triple["object"].casefold()]
         if ends[0] != ends[1] and not graph.has_edge(*ends):
             graph.add_edge(*ends, triple=number, paper=triple["paper"])
     return graph

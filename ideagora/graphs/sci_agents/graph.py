@@ -9,21 +9,22 @@ from __future__ import annotations
 import asyncio
 import operator
 from itertools import pairwise
-from typing import Annotated, Any, TypedDict, cast
+from typing import Annotated, TypedDict, cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
-from ideagora.agents.sci_agents.concepts import TRIPLE_EXTRACTOR
+from ideagora.agents.sci_agents.concepts import TRIPLE_EXTRACTOR, Relation
 from ideagora.errors import AllBranchesFailed, IdeagoraError, UnreadableAnswer
-from ideagora.graphs.drafts import DraftsState, failure, reasons, usage_name
+from ideagora.graphs.drafts import Draft, DraftsState, failure, reasons, usage_name
 from ideagora.graphs.sci_agents import concept_graph
-from ideagora.graphs.sci_agents.path import Context, PathState, Record, build_path
+from ideagora.graphs.sci_agents.concept_graph import PaperTriple
+from ideagora.graphs.sci_agents.path import Context, PathState, build_path
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.first_plan import design_experiment, start_experiments
 from ideagora.graphs.steps.literature.topic_papers import topic_papers
 from ideagora.models.usage import usage_label
-from ideagora.schema import Paper, Topic
+from ideagora.schema import Paper, Serialized, Topic, deserialize, serialize
 
 MAX_TEXT = 6_000
 """Characters of a paper's text that triples are extracted from."""
@@ -32,36 +33,35 @@ MAX_TEXT = 6_000
 class SciAgentsState(DraftsState, total=False):
     """Plain JSON values only, as a checkpoint holds them."""
 
-    papers: list[Record]
-    triples: Annotated[list[Record], operator.add]
-    """Triples, each with the id of its paper."""
+    papers: list[Serialized[Paper]]
+    triples: Annotated[list[PaperTriple], operator.add]
     paths: list[list[str]]
-    relations: list[list[Record]]
+    relations: list[list[PaperTriple]]
     """The triples along each path."""
 
 
 class PaperTask(TypedDict):
     """Payload of ``extract_triples``."""
 
-    topic: Record
-    paper: Record
+    topic: Serialized[Topic]
+    paper: Serialized[Paper]
 
 
 class PathTask(TypedDict):
     """Payload of ``develop_path``."""
 
-    topic: Record
+    topic: Serialized[Topic]
     number: int
     path: list[str]
-    relations: list[Record]
-    papers: list[Record]
+    relations: list[PaperTriple]
+    papers: list[Serialized[Paper]]
 
 
 async def find_papers(state: SciAgentsState, runtime: Context) -> SciAgentsState:
     """The papers on the topic, for the graph."""
-    topic = Topic.model_validate(state["topic"])
+    topic = deserialize(Topic, state["topic"])
     found = await topic_papers(runtime.context, topic, runtime.context.options.papers)
-    return cast(SciAgentsState, found.as_state())
+    return {"papers": found.serialized, "notes": found.notes}
 
 
 def read_papers(state: SciAgentsState) -> list[Send]:
@@ -73,7 +73,7 @@ def read_papers(state: SciAgentsState) -> list[Send]:
 
 async def extract_triples(state: PaperTask, runtime: Context) -> SciAgentsState:
     """The triples of one paper; a paper that cannot be read is named in the report."""
-    paper = Paper.model_validate(state["paper"])
+    paper = deserialize(Paper, state["paper"])
     text, _ = await runtime.context.library.text(paper)
     try:
         answer = await TRIPLE_EXTRACTOR(
@@ -81,7 +81,18 @@ async def extract_triples(state: PaperTask, runtime: Context) -> SciAgentsState:
         )
     except UnreadableAnswer as error:
         return {"notes": [f"“{paper.title}” is not in the graph: {error}"]}
-    return {"triples": [{**one.model_dump(mode="json"), "paper": paper.id} for one in answer.triples]}
+    return {
+        "triples": [
+            PaperTriple(
+                subject=triple.subject,
+                relation=triple.relation,
+                object=triple.object,
+                quote=triple.quote,
+                paper=paper.id,
+            )
+            for triple in answer.triples
+        ]
+    }
 
 
 async def sample_paths(state: SciAgentsState, runtime: Context) -> SciAgentsState:
@@ -106,17 +117,17 @@ async def sample_paths(state: SciAgentsState, runtime: Context) -> SciAgentsStat
     return {
         "paths": paths,
         "relations": [
-            [_relation(triples, merged, graph.edges[pair]["triple"]) for pair in pairwise(path)]
+            [_relation(triples[graph.edges[pair]["triple"]], merged) for pair in pairwise(path)]
             for path in paths
         ],
         "notes": [size, *([few] if len(paths) < options.ideas else [])],
     }
 
 
-def _relation(triples: list[Record], merged: dict[str, str], number: int) -> Record:
+def _relation(triple: PaperTriple, merged: dict[str, str]) -> PaperTriple:
     """A triple with its concepts as the graph names them."""
-    ends = {part: merged[triples[number][part].casefold()] for part in ("subject", "object")}
-    return {**triples[number], **ends}
+    subject, object_ = merged[triple["subject"].casefold()], merged[triple["object"].casefold()]
+    return {**triple, "subject": subject, "object": object_}
 
 
 def start_paths(state: SciAgentsState) -> list[Send]:
@@ -134,22 +145,34 @@ def start_paths(state: SciAgentsState) -> list[Send]:
 async def develop_path(state: PathTask, runtime: Context) -> SciAgentsState:
     """Run one path; its failure is recorded and the others continue."""
     titles = {paper["id"]: paper["title"] for paper in state["papers"]}
-    names = ("subject", "relation", "object", "quote")
     relations = [
-        {**{name: relation[name] for name in names}, "title": titles[relation["paper"]]}
-        for relation in state["relations"]
+        serialize(
+            Relation(
+                subject=triple["subject"],
+                relation=triple["relation"],
+                object=triple["object"],
+                title=titles[triple["paper"]],
+                quote=triple["quote"],
+            )
+        )
+        for triple in state["relations"]
     ]
     start = PathState(topic=state["topic"], path=state["path"], relations=relations, papers=state["papers"])
     with usage_label(usage_name("idea", state["number"])):
         try:
-            final: Any = await build_path().compile().ainvoke(start, context=runtime.context)
+            result = await build_path().compile().ainvoke(start, context=runtime.context)
         except IdeagoraError as error:
             if error.fatal:  # it concerns the whole run
                 raise
             path = " → ".join(state["path"])
             return {"failures": [failure(f"the path {path}: {error}")]}
-    extra = {name: final[name] for name in ("path", "critique")}
-    draft = {**final["draft"], "number": state["number"], "papers": final["papers"], "extra": extra}
+    final = cast("PathState", result)
+    draft: Draft = {
+        **final["draft"],
+        "number": state["number"],
+        "papers": final["papers"],
+        "extra": {"path": final["path"], "critique": final["critique"]},
+    }
     return {"drafts": [draft], "notes": final.get("notes", [])}
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import operator
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 
-from ideagora.agents.sci_agents.concepts import ONTOLOGIST, Relation
+from ideagora.agents.sci_agents.concepts import ONTOLOGIST, Ontology, Relation
 from ideagora.agents.sci_agents.proposal import (
     ASPECTS,
     CRITIC,
@@ -17,44 +17,46 @@ from ideagora.agents.sci_agents.proposal import (
     PATH_WRITER,
     SCIENTIST,
     AspectView,
+    Critique,
     CritiqueView,
     ExplainedConcept,
 )
 from ideagora.errors import UnreadableAnswer
+from ideagora.graphs.drafts import Draft
 from ideagora.graphs.services import Services
-from ideagora.graphs.sources import checked_sources
+from ideagora.graphs.sources import sourced_draft
 from ideagora.graphs.steps.first_plan import paper_briefs, source_papers
 from ideagora.graphs.steps.novelty import check_novelty
-from ideagora.schema import Paper, Topic
+from ideagora.schema import Paper, Serialized, Topic, deserialize, serialize
 
 Context = Runtime[Services]
-Record = dict[str, Any]
 
 
 class PathState(TypedDict, total=False):
     """State of one path. Plain JSON values only, as a checkpoint holds them."""
 
-    topic: Record
+    topic: Serialized[Topic]
     path: list[str]
-    relations: list[Record]
-    """Relations along the path (``Relation``)."""
-    papers: list[Record]
+    relations: list[Serialized[Relation]]
+    """Relations along the path."""
+    papers: list[Serialized[Paper]]
     """The papers of these relations."""
-    ontology: Record
+    ontology: Serialized[Ontology]
     aspects: dict[str, str]
-    expanded: Annotated[list[Record], operator.add]
-    critique: Record
-    draft: Record
+    """Texts of the proposal (``Aspects``), by name."""
+    expanded: Annotated[list[Serialized[AspectView]], operator.add]
+    critique: Serialized[Critique]
+    draft: Draft
     notes: Annotated[list[str], operator.add]
 
 
 class ExpandTask(TypedDict):
     """Payload of ``expand_aspect``."""
 
-    topic: Record
+    topic: Serialized[Topic]
     name: str
     aspects: dict[str, str]
-    papers: list[Record]
+    papers: list[Serialized[Paper]]
 
 
 async def define_concepts(state: PathState, runtime: Context) -> PathState:
@@ -63,9 +65,9 @@ async def define_concepts(state: PathState, runtime: Context) -> PathState:
         runtime.context.client,
         topic=state["topic"]["text"],
         path=tuple(state["path"]),
-        relations=tuple(Relation(**relation) for relation in state["relations"]),
+        relations=tuple(deserialize(Relation, relation) for relation in state["relations"]),
     )
-    return {"ontology": answer.model_dump(mode="json")}
+    return {"ontology": serialize(answer)}
 
 
 async def propose(state: PathState, runtime: Context) -> PathState:
@@ -105,7 +107,7 @@ async def expand_aspect(state: ExpandTask, runtime: Context) -> PathState:
         )
     except UnreadableAnswer as error:
         return {"notes": [f"The aspect {state['name'].replace('_', ' ')} was not expanded: {error}"]}
-    return {"expanded": [{"name": state["name"], "text": answer.expansion}]}
+    return {"expanded": [serialize(AspectView(name=state["name"], text=answer.expansion))]}
 
 
 def _aspects(state: PathState) -> tuple[AspectView, ...]:
@@ -121,7 +123,7 @@ async def criticise(state: PathState, runtime: Context) -> PathState:
         path=tuple(state["path"]),
         aspects=_aspects(state),
     )
-    return {"critique": answer.model_dump(mode="json")}
+    return {"critique": serialize(answer)}
 
 
 async def write_idea(state: PathState, runtime: Context) -> PathState:
@@ -137,17 +139,16 @@ async def write_idea(state: PathState, runtime: Context) -> PathState:
         quotes=tuple(quotes[paper["title"]] for paper in state["papers"]),
     )
     runtime.context.say(f"idea: {answer.title}")
-    draft = answer.model_dump(mode="json")
-    return {"draft": {**draft, "sources": checked_sources(draft["sources"], state["papers"])}}
+    return {"draft": sourced_draft(answer, state["papers"])}
 
 
 async def judge_novelty(state: PathState, runtime: Context) -> PathState:
     """Compare the idea with its sources and with the library."""
-    known = [Paper.model_validate(paper) for paper in source_papers(state["draft"], state["papers"])]
+    known = [deserialize(Paper, paper) for paper in source_papers(state["draft"], state["papers"])]
     check = await check_novelty(
-        runtime.context, Topic.model_validate(state["topic"]), state["draft"], known, ()
+        runtime.context, deserialize(Topic, state["topic"]), state["draft"], known, ()
     )
-    return {"draft": {**state["draft"], "novelty_check": check.model_dump(mode="json")}}
+    return {"draft": {**state["draft"], "novelty_check": serialize(check)}}
 
 
 def build_path() -> StateGraph[PathState, Services, PathState, PathState]:

@@ -6,18 +6,21 @@ brainstorms without papers, in parallel. The two are merged, filtered and refine
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
 from ideagora.agents.scipip.selection import IDEA_FILTER, IDEA_REFINER
 from ideagora.agents.scipip.sketches import ENTITY_EXTRACTOR
 from ideagora.errors import AllBranchesFailed, UnreadableAnswer
-from ideagora.graphs.drafts import Record, failure, reasons, usage_name
+from ideagora.graphs.drafts import Draft, failure, reasons, usage_name
 from ideagora.graphs.scipip import paths, retrieval
 from ideagora.graphs.scipip.paths import sketch_view
-from ideagora.graphs.scipip.state import Context, RefineTask, ScipipState
+from ideagora.graphs.scipip.state import Context, RefineTask, ScipipState, ShortIdea
 from ideagora.graphs.services import Services
-from ideagora.graphs.sources import checked_sources
+from ideagora.graphs.sources import sourced_draft
 from ideagora.graphs.steps.first_plan import (
     design_experiment,
     paper_briefs,
@@ -28,7 +31,7 @@ from ideagora.graphs.steps.literature.topic_papers import topic_papers
 from ideagora.graphs.steps.literature.topic_similarity import related_to_topic
 from ideagora.graphs.steps.novelty import check_novelty
 from ideagora.models.usage import usage_label
-from ideagora.schema import Paper, Topic
+from ideagora.schema import Paper, Topic, deserialize, serialize
 
 CLOSEST_PAPERS = 5
 """Papers that an idea is refined with, beside those that it takes something from."""
@@ -45,14 +48,14 @@ async def extract_entities(state: ScipipState, runtime: Context) -> ScipipState:
 
 async def find_by_meaning(state: ScipipState, runtime: Context) -> ScipipState:
     """The papers closest to the topic that the relevance judge accepts."""
-    topic = Topic.model_validate(state["topic"])
+    topic = deserialize(Topic, state["topic"])
     found = await topic_papers(runtime.context, topic, runtime.context.options.papers)
-    return {"by_meaning": found.as_state()["papers"], "notes": found.notes}
+    return {"by_meaning": found.serialized, "notes": found.notes}
 
 
 async def find_papers(state: ScipipState, runtime: Context) -> ScipipState:
     """Further papers by entity and co-citation; one of each cluster of all."""
-    context, topic = runtime.context, Topic.model_validate(state["topic"])
+    context, topic = runtime.context, deserialize(Topic, state["topic"])
     by_meaning = [Paper.model_validate(paper) for paper in state["by_meaning"]]
     by_entity = await retrieval.find_by_entity(context, topic, state["entities"])
     by_cocitation = await retrieval.find_by_cocitation(context, topic, by_meaning)
@@ -63,7 +66,7 @@ async def find_papers(state: ScipipState, runtime: Context) -> ScipipState:
     if not by_cocitation:
         notes.append("The library knows no papers cited together with them: no co-citation was used.")
     runtime.context.say(counts)
-    return {"papers": [paper.model_dump(mode="json") for paper in chosen], "notes": notes}
+    return {"papers": [serialize(paper) for paper in chosen], "notes": notes}
 
 
 async def filter_ideas(state: ScipipState, runtime: Context) -> ScipipState:
@@ -76,14 +79,14 @@ async def filter_ideas(state: ScipipState, runtime: Context) -> ScipipState:
             ideas=tuple(sketch_view(idea) for idea in ideas),
         )
     except UnreadableAnswer as error:
-        unscored = [{**idea, "scores": None} for idea in ideas[:wanted]]
+        unscored: list[ShortIdea] = [{**idea, "scores": None} for idea in ideas[:wanted]]
         return {"chosen": unscored, "notes": [f"The merged ideas are not ranked: {error}"]}
     scores = {one.idea: one.model_dump(exclude={"idea"}) for one in answer.scores}
     order = sorted(scores, key=lambda number: (-_total(scores[number]), number))
     return {"chosen": [{**ideas[number], "scores": scores[number]} for number in order[:wanted]]}
 
 
-def _total(scores: Record) -> int:
+def _total(scores: Mapping[str, Any]) -> int:
     return sum(value for value in scores.values() if isinstance(value, int))
 
 
@@ -98,12 +101,12 @@ def start_refining(state: ScipipState) -> list[Send]:
 
 async def refine_idea(state: RefineTask, runtime: Context) -> ScipipState:
     """The idea in full, with the papers it takes something from and the closest ones; then its novelty."""
-    context, idea, topic = runtime.context, state["idea"], Topic.model_validate(state["topic"])
+    context, idea, topic = runtime.context, state["idea"], deserialize(Topic, state["topic"])
     found = await context.library.search(f"{idea['title']}. {idea['approach']}", CLOSEST_PAPERS)
     closest = await related_to_topic(context.library, topic, [scored.paper for scored in found])
     papers = {paper["id"]: paper for paper in idea["papers"]}
     for paper in closest or [scored.paper for scored in found]:
-        papers.setdefault(paper.id, paper.model_dump(mode="json"))
+        papers.setdefault(paper.id, serialize(paper))
     shown = list(papers.values())
     with usage_label(usage_name("idea", state["number"])):
         try:
@@ -112,17 +115,17 @@ async def refine_idea(state: RefineTask, runtime: Context) -> ScipipState:
             )
         except UnreadableAnswer as error:
             return {"failures": [failure(f"the idea “{idea['title']}” was not refined: {error}")]}
-        draft = answer.model_dump(mode="json")
-        draft["sources"] = checked_sources(draft["sources"], shown)
-        known = [Paper.model_validate(paper) for paper in source_papers(draft, shown)]
+        draft = sourced_draft(answer, shown)
+        known = [deserialize(Paper, paper) for paper in source_papers(draft, shown)]
         check = await check_novelty(context, topic, draft, known, ())
-    own = {
+    refined: Draft = {
+        **draft,
         "number": state["number"],
         "papers": shown,
-        "novelty_check": check.model_dump(mode="json"),
+        "novelty_check": serialize(check),
         "extra": {"merged_from": idea["merged_from"], "scores": idea["scores"]},
     }
-    return {"drafts": [{**draft, **own}]}
+    return {"drafts": [refined]}
 
 
 def gather(state: ScipipState) -> ScipipState:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ideagora.agents.scipip.selection import IDEA_MERGER
-from ideagora.agents.scipip.sketches import BRAINSTORMER, LITERATURE_IDEATOR, SketchView
+from ideagora.agents.scipip.sketches import BRAINSTORMER, LITERATURE_IDEATOR, Sketch, SketchView
 from ideagora.errors import AllBranchesFailed, UnreadableAnswer
-from ideagora.graphs.drafts import Record, failure, reasons
-from ideagora.graphs.scipip.state import Context, ScipipState
+from ideagora.graphs.drafts import failure, reasons
+from ideagora.graphs.scipip.state import Context, ScipipState, ShortIdea
 from ideagora.graphs.steps.first_plan import paper_briefs
+from ideagora.schema import Paper, Serialized
 
 
 async def write_from_literature(state: ScipipState, runtime: Context) -> ScipipState:
@@ -23,8 +24,7 @@ async def write_from_literature(state: ScipipState, runtime: Context) -> ScipipS
         return {"from_literature": [], "failures": [failure(f"the path from literature: {error}")]}
     return {
         "from_literature": [
-            {**idea.model_dump(mode="json"), "papers": [state["papers"][number] for number in idea.papers]}
-            for idea in answer.ideas
+            _short_idea(idea, [state["papers"][number] for number in idea.papers]) for idea in answer.ideas
         ]
     }
 
@@ -37,13 +37,15 @@ async def brainstorm(state: ScipipState, runtime: Context) -> ScipipState:
         )
     except UnreadableAnswer as error:
         return {"brainstormed": [], "failures": [failure(f"the brainstormed path: {error}")]}
-    return {"brainstormed": [{**idea.model_dump(mode="json"), "papers": []} for idea in answer.ideas]}
+    return {"brainstormed": [_short_idea(idea, []) for idea in answer.ideas]}
 
 
 async def merge_paths(state: ScipipState, runtime: Context) -> ScipipState:
     """Ideas made of one from each path; if only one path has ideas, they go on alone."""
     literature, brainstormed = state["from_literature"], state["brainstormed"]
-    alone = [{**idea, "merged_from": [idea["title"]]} for idea in (*literature, *brainstormed)]
+    alone: list[ShortIdea] = [
+        {**idea, "merged_from": [idea["title"]]} for idea in (*literature, *brainstormed)
+    ]
     if not alone:
         raise AllBranchesFailed(f"Neither path has an idea. {reasons(state)}")
     if not literature or not brainstormed:
@@ -58,15 +60,18 @@ async def merge_paths(state: ScipipState, runtime: Context) -> ScipipState:
         )
     except UnreadableAnswer as error:
         return {"merged": alone, "failures": [failure(f"the paths were not merged: {error}")]}
-    merged = []
+    merged: list[ShortIdea] = []
     for idea in answer.ideas:
         parents = literature[idea.from_literature], brainstormed[idea.brainstormed]
         titles = [parent["title"] for parent in parents]
-        sketch = idea.model_dump(mode="json", include={"title", "problem", "approach"})
-        merged.append({**sketch, "papers": parents[0]["papers"], "merged_from": titles})
+        merged.append({**_short_idea(idea, parents[0]["papers"]), "merged_from": titles})
     return {"merged": merged}
 
 
-def sketch_view(idea: Record) -> SketchView:
+def _short_idea(sketch: Sketch, papers: list[Serialized[Paper]]) -> ShortIdea:
+    return ShortIdea(title=sketch.title, problem=sketch.problem, approach=sketch.approach, papers=papers)
+
+
+def sketch_view(idea: ShortIdea) -> SketchView:
     """A short idea as roles see it."""
-    return SketchView(**{name: idea[name] for name in SketchView.model_fields})
+    return SketchView(title=idea["title"], problem=idea["problem"], approach=idea["approach"])

@@ -6,8 +6,7 @@ A graph of its own, so that any agent can run it for any of its ideas (``plan_ex
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -17,6 +16,8 @@ from ideagora.agents.experiment import (
     EXPERIMENT_REFINER,
     EXPERIMENT_REVIEWER,
     CostedPlan,
+    Plan,
+    Review,
     SearchView,
 )
 from ideagora.agents.views import (
@@ -27,9 +28,10 @@ from ideagora.agents.views import (
     idea_to_test,
     paper_brief,
 )
+from ideagora.graphs.drafts import Draft
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.near_search import search_near
-from ideagora.schema import Experiment, Idea, Paper, Topic
+from ideagora.schema import Experiment, Idea, Paper, Serialized, Topic, deserialize, serialize
 
 MAX_QUERIES, RESULTS_PER_QUERY = 3, 4
 """Maximum number of the reviewer's queries, and of papers per query for the refiner."""
@@ -39,34 +41,41 @@ MAX_ENTITIES = 10
 Context = Runtime[Services]
 
 
+class Search(TypedDict):
+    """A search of the reviewer and the papers that it found."""
+
+    query: str
+    papers: list[Serialized[Paper]]
+
+
 class ExperimentState(TypedDict, total=False):
     """State of one experiment: its inputs, then what the steps add. Plain JSON values only."""
 
-    topic: dict[str, Any]
-    draft: dict[str, Any]
-    """Title, motivation, novelty, method and evaluation of the idea."""
-    past: list[dict[str, Any]]
-    """Experiments of the papers that the idea builds on (``PastExperiment``)."""
-    source: dict[str, Any] | None
-    """The paper that the mechanism is from (``PaperBrief``)."""
-    related: list[dict[str, Any]]
-    """Papers close to the idea (``PaperBrief``)."""
-    entities: list[dict[str, Any]]
-    """Key terms (``EntityView``)."""
+    topic: Serialized[Topic]
+    draft: Draft
+    """The idea, with its evaluation."""
+    past: list[Serialized[PastExperiment]]
+    """Experiments of the papers that the idea builds on."""
+    source: Serialized[PaperBrief] | None
+    """The paper that the mechanism is from."""
+    related: list[Serialized[PaperBrief]]
+    """Papers close to the idea."""
+    entities: list[Serialized[EntityView]]
+    """Key terms."""
     refinements: int
     """Maximum number of rounds of review and refinement."""
-    plan: dict[str, Any]
+    plan: Serialized[CostedPlan]
     first_steps: list[str]
     """The steps of the first plan."""
-    review: dict[str, Any]
+    review: Serialized[Review]
     defects: list[str]
     suggestions: list[str]
     declined: list[str]
     amended_method: str | None
     amended_claim: str | None
-    searches: list[dict[str, Any]]
-    """The searches of the current round, each with its query and the papers found."""
-    earlier_searches: list[dict[str, Any]]
+    searches: list[Search]
+    """The searches of the current round."""
+    earlier_searches: list[Search]
     """The searches of the rounds before."""
     rounds: int
 
@@ -74,7 +83,7 @@ class ExperimentState(TypedDict, total=False):
 async def plan_experiment(context: Services, start: ExperimentState) -> Experiment:
     """Run the graph from its inputs and return the experiment."""
     graph = build_experiment().compile()
-    return load_experiment(await graph.ainvoke(start, context=context))
+    return load_experiment(cast("ExperimentState", await graph.ainvoke(start, context=context)))
 
 
 async def design_experiment(state: ExperimentState, runtime: Context) -> ExperimentState:
@@ -84,12 +93,12 @@ async def design_experiment(state: ExperimentState, runtime: Context) -> Experim
         topic=_topic(state).text,
         idea=_idea(state),
         evaluation=state["draft"]["evaluation"],
-        past=tuple(PastExperiment(**experiment) for experiment in state.get("past", [])),
-        source=PaperBrief(**source) if (source := state.get("source")) else None,
-        related=tuple(PaperBrief(**paper) for paper in state.get("related", [])),
+        past=tuple(deserialize(PastExperiment, experiment) for experiment in state.get("past", [])),
+        source=deserialize(PaperBrief, source) if (source := state.get("source")) else None,
+        related=tuple(deserialize(PaperBrief, paper) for paper in state.get("related", [])),
         entities=_entities(state),
     )
-    return {"plan": plan.model_dump(mode="json")}
+    return {"plan": plan_as_state(plan)}
 
 
 async def review_experiment(state: ExperimentState, runtime: Context) -> ExperimentState:
@@ -98,12 +107,12 @@ async def review_experiment(state: ExperimentState, runtime: Context) -> Experim
         runtime.context.client,
         topic=_topic(state).text,
         idea=_idea(state),
-        plan=CostedPlan(**state["plan"]),
+        plan=deserialize(CostedPlan, state["plan"]),
         entities=_entities(state),
     )
     runtime.context.say(f"review: {len(review.suggestions)} suggestions")
     first = state.get("first_steps") or state["plan"]["steps"]
-    return {"review": review.model_dump(mode="json"), "first_steps": first}
+    return {"review": serialize(review), "first_steps": first}
 
 
 def after_review(state: ExperimentState) -> str:
@@ -114,7 +123,7 @@ def after_review(state: ExperimentState) -> str:
 
 async def search_for_experiment(state: ExperimentState, runtime: Context) -> ExperimentState:
     """Run the reviewer's searches, without papers that are far from the query or found by an earlier one."""
-    searches: list[dict[str, Any]] = []
+    searches: list[Search] = []
     seen: set[str] = set()
     queries = state["review"]["queries"][:MAX_QUERIES]
     library = runtime.context.library
@@ -122,14 +131,14 @@ async def search_for_experiment(state: ExperimentState, runtime: Context) -> Exp
     for query, found in zip(queries, lists, strict=True):
         near = [paper for paper in found if paper.id not in seen]
         seen.update(paper.id for paper in near)
-        searches.append({"query": query, "papers": [paper.model_dump(mode="json") for paper in near]})
+        searches.append({"query": query, "papers": [serialize(paper) for paper in near]})
     earlier = [*state.get("earlier_searches", []), *state.get("searches", [])]
     return {"searches": searches, "earlier_searches": earlier}
 
 
 async def refine_experiment(state: ExperimentState, runtime: Context) -> ExperimentState:
     """The plan after the review (Table 20); method and claim of the idea too, if the review concerns them."""
-    review, plan = state["review"], CostedPlan(**state["plan"])
+    review, plan = state["review"], deserialize(CostedPlan, state["plan"])
     refined = await EXPERIMENT_REFINER(
         runtime.context.client,
         topic=_topic(state).text,
@@ -140,7 +149,7 @@ async def refine_experiment(state: ExperimentState, runtime: Context) -> Experim
         searches=tuple(_search_view(search) for search in state["searches"]),
     )
     return {
-        "plan": refined.applied_to(plan),
+        "plan": serialize(refined.applied_to(plan)),
         "declined": [*state.get("declined", []), *refined.declined],
         "amended_method": refined.amended_method or state.get("amended_method"),
         "amended_claim": refined.amended_claim or state.get("amended_claim"),
@@ -150,8 +159,8 @@ async def refine_experiment(state: ExperimentState, runtime: Context) -> Experim
     }
 
 
-def _search_view(search: Mapping[str, Any]) -> SearchView:
-    papers = (Paper.model_validate(paper) for paper in search["papers"])
+def _search_view(search: Search) -> SearchView:
+    papers = (deserialize(Paper, paper) for paper in search["papers"])
     return SearchView(query=search["query"], papers=tuple(paper_brief(paper) for paper in papers))
 
 
@@ -160,8 +169,13 @@ def after_plan(state: ExperimentState) -> str:
     return "review_experiment" if state.get("rounds", 0) < state.get("refinements", 0) else END
 
 
+def plan_as_state(plan: Plan) -> Serialized[CostedPlan]:
+    """A first plan as the other roles see it."""
+    return serialize(CostedPlan.model_validate(plan.model_dump()))
+
+
 def _topic(state: ExperimentState) -> Topic:
-    return Topic.model_validate(state["topic"])
+    return deserialize(Topic, state["topic"])
 
 
 def _idea(state: ExperimentState) -> IdeaToTest:
@@ -175,11 +189,11 @@ def _entities(state: ExperimentState) -> tuple[EntityView, ...]:
     """The key terms that the idea mentions; others would only lengthen the prompt."""
     idea = idea_to_test(state["draft"])
     text = " ".join(filter(None, (idea.title, idea.motivation, idea.novelty, idea.method))).lower()
-    entities = (EntityView(**entity) for entity in state.get("entities", []))
+    entities = (deserialize(EntityView, entity) for entity in state.get("entities", []))
     return tuple(entity for entity in entities if entity.name.lower() in text)[:MAX_ENTITIES]
 
 
-def load_experiment(state: Mapping[str, Any]) -> Experiment:
+def load_experiment(state: ExperimentState) -> Experiment:
     """The plan as a record, with how it was refined."""
     searches = [*state.get("earlier_searches", []), *state.get("searches", [])]
     found = {paper["id"]: paper for search in searches for paper in search["papers"]}
@@ -192,7 +206,7 @@ def load_experiment(state: Mapping[str, Any]) -> Experiment:
         suggestions=tuple(state.get("suggestions", [])),
         declined=tuple(state.get("declined", [])),
         searched=tuple(search["query"] for search in searches),
-        found=tuple(Paper.model_validate(paper) for paper in found.values()),
+        found=tuple(deserialize(Paper, paper) for paper in found.values()),
         nothing_found=tuple(search["query"] for search in searches if not search["papers"]),
         rounds=state.get("rounds", 0),
     )

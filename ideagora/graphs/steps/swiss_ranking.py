@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from collections.abc import Sequence
+from typing import TypedDict
 
 import numpy as np
 from langgraph.runtime import Runtime
@@ -12,28 +12,43 @@ from langgraph.runtime import Runtime
 from ideagora.agents.arena.judges import IDEA_JUDGE
 from ideagora.agents.views import idea_view
 from ideagora.errors import UnreadableAnswer
+from ideagora.graphs.drafts import Draft
 from ideagora.graphs.services import Services
 from ideagora.models.usage import usage_label
 from ideagora.schedules.swiss_pairs import swiss_round
+from ideagora.schema import Serialized, Topic
 
 _POINTS = {"first": 1, "second": -1, "tie": 0}
+
+
+class Game(TypedDict):
+    """One comparison of two drafts, by their positions in the order shown."""
+
+    round: int
+    positions: list[int]
+    gain: int | None
+    """1 if the first won, -1 if the second did, 0 for a tie; ``None`` without a readable verdict."""
+    reason: str
+
+
+class RankingState(TypedDict):
+    """What ``judge_pair`` adds to an agent's state."""
+
+    games: list[Game]
 
 
 class PairTask(TypedDict):
     """Payload of ``judge_pair``: two positions in the order shown, and their drafts."""
 
-    topic: dict[str, Any]
+    topic: Serialized[Topic]
     round: int
     positions: list[int]
-    drafts: list[dict[str, Any]]
+    drafts: list[Draft]
 
 
-async def judge_pair(state: PairTask, runtime: Runtime[Services]) -> Any:
-    """One comparison, as an entry of ``games``: its gain is 1 if the first won, -1, or 0 for a tie.
-
-    An unreadable verdict has no gain (``None``) and the reason.
-    """
-    game = {"round": state["round"], "positions": state["positions"]}
+async def judge_pair(state: PairTask, runtime: Runtime[Services]) -> RankingState:
+    """One comparison."""
+    game = Game(round=state["round"], positions=state["positions"], gain=None, reason="")
     with usage_label("ranking"):
         try:
             answer = await IDEA_JUDGE(
@@ -43,15 +58,15 @@ async def judge_pair(state: PairTask, runtime: Runtime[Services]) -> Any:
                 second=idea_view(state["drafts"][1]),
             )
         except UnreadableAnswer as error:
-            return {"games": [{**game, "gain": None, "reason": str(error)}]}
+            return {"games": [{**game, "reason": str(error)}]}
     points = sum(_POINTS[choice] for choice in answer.model_dump(exclude={"reason"}).values())
     return {"games": [{**game, "gain": int(np.sign(points)), "reason": answer.reason}]}
 
 
 def next_round(
-    topic: Mapping[str, Any],
-    drafts: Sequence[Mapping[str, Any]],
-    games: Sequence[Mapping[str, Any]],
+    topic: Serialized[Topic],
+    drafts: Sequence[Draft],
+    games: Sequence[Game],
     rounds: int,
     seed: int,
 ) -> list[PairTask]:
@@ -65,17 +80,18 @@ def next_round(
         return []
     random = np.random.default_rng([seed, number])
     first = Counter(game["positions"][0] for game in games)
-    pairs = swiss_round(range(count), [tuple(g["positions"]) for g in games], standings(count, games), random)
+    met = [(one, other) for one, other in (game["positions"] for game in games)]
+    pairs = swiss_round(range(count), met, standings(count, games), random)
     tasks = []
     for low, high in pairs:
         swap = first[low] > first[high] or (first[low] == first[high] and random.random() < 0.5)
         positions = [high, low] if swap else [low, high]
-        shown = [dict(drafts[position]) for position in positions]
-        tasks.append(PairTask(topic=dict(topic), round=number, positions=positions, drafts=shown))
+        shown = [drafts[position] for position in positions]
+        tasks.append(PairTask(topic=topic, round=number, positions=positions, drafts=shown))
     return tasks
 
 
-def standings(count: int, games: Sequence[Mapping[str, Any]]) -> dict[int, int]:
+def standings(count: int, games: Sequence[Game]) -> dict[int, int]:
     """Wins minus losses by position; a tie, a bye and an unscored comparison change nothing."""
     standing = dict.fromkeys(range(count), 0)
     for game in games:
@@ -85,13 +101,13 @@ def standings(count: int, games: Sequence[Mapping[str, Any]]) -> dict[int, int]:
     return standing
 
 
-def rank(count: int, games: Sequence[Mapping[str, Any]]) -> list[int]:
+def rank(count: int, games: Sequence[Game]) -> list[int]:
     """The positions, best first; ties in the order of the positions."""
     standing = standings(count, games)
     return sorted(standing, key=lambda position: (-standing[position], position))
 
 
-def record_of(position: int, games: Sequence[Mapping[str, Any]]) -> str:
+def record_of(position: int, games: Sequence[Game]) -> str:
     """The result of one idea, for the report."""
     gains = [
         None if game["gain"] is None else game["gain"] * (1 if game["positions"][0] == position else -1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import cast
 
 from langgraph.types import Send
 
@@ -12,13 +11,13 @@ from ideagora.errors import TopicNotCovered, UnreadableAnswer
 from ideagora.graphs.steps.literature.topic_papers import topic_papers
 from ideagora.graphs.virsci.state import Context, InviteTask, SpeakTask, VirsciState
 from ideagora.graphs.virsci.team import draw_candidates, member, papers_by_author, profile_of
-from ideagora.schema import Topic
+from ideagora.schema import Topic, deserialize, serialize
 
 
 async def find_scientists(state: VirsciState, runtime: Context) -> VirsciState:
     """Papers on the topic, and the authors who lead or are invited (collaborator selection)."""
     context, options = runtime.context, runtime.context.options
-    found = await topic_papers(context, Topic.model_validate(state["topic"]), options.papers)
+    found = await topic_papers(context, deserialize(Topic, state["topic"]), options.papers)
     papers = found.papers
     drawn = draw_candidates(papers, options.team, context.client.settings.seed)
     if not drawn:
@@ -29,7 +28,12 @@ async def find_scientists(state: VirsciState, runtime: Context) -> VirsciState:
         )
     authored = papers_by_author(papers)
     scientists = [member(number, author, authored[author]) for number, author in enumerate(drawn, 1)]
-    return {**cast(VirsciState, found.as_state()), "scientists": scientists, "team": scientists[:1]}
+    return {
+        "papers": found.serialized,
+        "notes": found.notes,
+        "scientists": scientists,
+        "team": scientists[:1],
+    }
 
 
 def start_invitations(state: VirsciState) -> list[Hashable | Send]:
@@ -85,11 +89,12 @@ async def speak(state: SpeakTask, runtime: Context) -> VirsciState:
             runtime.context.client,
             topic=state["topic"]["text"],
             scientist=profile_of(state["scientist"]),
-            statements=tuple(Statement(**statement) for statement in state["statements"]),
+            statements=tuple(deserialize(Statement, statement) for statement in state["statements"]),
         )
     except UnreadableAnswer as error:
         return {"notes": [f"Scientist {number} said nothing readable: {error}"]}
-    return {"statements": [{"number": number, **answer.model_dump(mode="json")}]}
+    statement = Statement(number=number, text=answer.text, question=answer.question)
+    return {"statements": [serialize(statement)]}
 
 
 def gather_turn(state: VirsciState) -> VirsciState:
@@ -99,7 +104,7 @@ def gather_turn(state: VirsciState) -> VirsciState:
 
 async def conclude(state: VirsciState, runtime: Context) -> VirsciState:
     """The leader states the team's question; without a discussion or an answer, it is the topic."""
-    statements = tuple(Statement(**statement) for statement in state.get("statements", []))
+    statements = tuple(deserialize(Statement, statement) for statement in state.get("statements", []))
     topic = state["topic"]["text"]
     if not statements:
         return {"question": topic, "notes": ["Nobody spoke: the team works on the topic itself."]}

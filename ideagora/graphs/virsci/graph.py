@@ -7,6 +7,8 @@ leader writes the abstract, reviews it against the literature and revises it.
 
 from __future__ import annotations
 
+from typing import cast
+
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
@@ -20,13 +22,17 @@ from ideagora.graphs.virsci.abstract import write_abstract
 from ideagora.graphs.virsci.state import (
     TOPIC_PAPERS,
     AbstractTask,
+    CastVote,
     Context,
     IdeaTask,
+    ShortIdea,
+    TeamMember,
     VirsciState,
     VoteTask,
 )
 from ideagora.graphs.virsci.team import count_votes as tally
 from ideagora.graphs.virsci.team import profile_of
+from ideagora.schema import deserialize, serialize
 
 CANDIDATES = 3
 """Ideas that the team votes on, those with the highest own scores."""
@@ -63,12 +69,17 @@ async def propose_idea(state: IdeaTask, runtime: Context) -> VirsciState:
             scientist=profile_of(scientist),
             papers=paper_briefs(shown),
             own=len(own),
-            rejected=tuple(RejectedIdea(**idea) for idea in state["rejected"]),
+            rejected=tuple(deserialize(RejectedIdea, idea) for idea in state["rejected"]),
         )
     except UnreadableAnswer as error:
         return {"failures": [failure(f"scientist {scientist['number']} proposed no idea: {error}")]}
-    idea = {**answer.model_dump(mode="json"), "by": scientist["number"], "round": state["round"]}
-    return {"proposed": [{**idea, "papers": [shown[number] for number in answer.papers]}]}
+    idea: ShortIdea = {
+        **cast("ShortIdea", answer.model_dump(mode="json")),
+        "papers": [shown[number] for number in answer.papers],
+        "by": scientist["number"],
+        "round": state["round"],
+    }
+    return {"proposed": [idea]}
 
 
 async def select_ideas(state: VirsciState, runtime: Context) -> VirsciState:
@@ -78,10 +89,10 @@ async def select_ideas(state: VirsciState, runtime: Context) -> VirsciState:
     if not ideas:
         raise AllBranchesFailed(f"Nobody proposed an idea. {reasons(state)}")
     ranked = sorted(ideas, key=lambda idea: -(idea["novelty"] + idea["feasibility"] + idea["clarity"]))
-    candidates = []
+    candidates: list[ShortIdea] = []
     for idea in ranked[:wanted]:
         found = await runtime.context.library.search(f"{idea['title']}. {idea['idea']}", COMPARED)
-        candidates.append({**idea, "closest": [one.paper.model_dump(mode="json") for one in found]})
+        candidates.append({**idea, "closest": [serialize(one.paper) for one in found]})
     return {"candidates": candidates}
 
 
@@ -114,7 +125,8 @@ async def vote(state: VoteTask, runtime: Context) -> VirsciState:
         )
     except UnreadableAnswer as error:
         return {"notes": [f"The vote of scientist {number} does not count: {error}"]}
-    return {"votes": [{"by": number, "round": state["round"], **answer.model_dump(mode="json")}]}
+    cast_vote = CastVote(by=number, round=state["round"], choice=answer.choice, reason=answer.reason)
+    return {"votes": [cast_vote]}
 
 
 def count_votes(state: VirsciState, runtime: Context) -> VirsciState:
@@ -124,7 +136,7 @@ def count_votes(state: VirsciState, runtime: Context) -> VirsciState:
     counts, is_rejected = tally(len(state["candidates"]), votes)
     why = "; ".join(one["reason"] for one in votes if one["choice"] is None)
     if is_rejected and number + 1 < options.rounds:
-        rejected = [{"title": one["title"], "reason": why} for one in state["candidates"]]
+        rejected = [serialize(RejectedIdea(title=one["title"], reason=why)) for one in state["candidates"]]
         titles = "; ".join(f"“{one['title']}”" for one in state["candidates"])
         return {
             "round": number + 1,
@@ -134,7 +146,9 @@ def count_votes(state: VirsciState, runtime: Context) -> VirsciState:
         }
     order = sorted(range(len(counts)), key=lambda place: (-counts[place], place))
     note = "The vote rejected all ideas of the last round; the first of them are kept." if is_rejected else ""
-    chosen = [{**state["candidates"][place], "votes": counts[place]} for place in order[: options.ideas]]
+    chosen: list[ShortIdea] = [
+        {**state["candidates"][place], "votes": counts[place]} for place in order[: options.ideas]
+    ]
     return {"chosen": chosen, "notes": [note] if note else []}
 
 
@@ -143,7 +157,11 @@ def after_votes(state: VirsciState) -> list[Send]:
     if not state["chosen"]:
         return start_ideas(state)
     team = [
-        {"scientist": one["number"], "papers_of": one["author"], "papers": [p["id"] for p in one["papers"]]}
+        TeamMember(
+            scientist=one["number"],
+            papers_of=one["author"],
+            papers=[paper["id"] for paper in one["papers"]],
+        )
         for one in state["team"]
     ]
     tasks = [

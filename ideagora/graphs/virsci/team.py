@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from random import Random
-from typing import Any
 
 from ideagora.agents.virsci.team import Profile
+from ideagora.graphs.virsci.state import CastVote, Scientist
 from ideagora.models.offline import text as texts
-from ideagora.schema import Paper
+from ideagora.schema import Paper, deserialize, serialize
 
 SHOWN_PAPERS, SHOWN_INTERESTS = 5, 6
 
@@ -61,22 +61,22 @@ def profile(number: int, papers: Sequence[Paper]) -> Profile:
     )
 
 
-def member(number: int, author: str, papers: Sequence[Paper]) -> dict[str, Any]:
-    """A scientist in the state: number, the author whose papers it has, profile and papers."""
+def member(number: int, author: str, papers: Sequence[Paper]) -> Scientist:
+    """A scientist in the state."""
     return {
         "number": number,
         "author": author,
-        "profile": profile(number, papers).model_dump(mode="json"),
-        "papers": [paper.model_dump(mode="json") for paper in papers[:SHOWN_PAPERS]],
+        "profile": serialize(profile(number, papers)),
+        "papers": [serialize(paper) for paper in papers[:SHOWN_PAPERS]],
     }
 
 
-def profile_of(scientist: Mapping[str, Any]) -> Profile:
+def profile_of(scientist: Scientist) -> Profile:
     """The profile of a scientist in the state."""
-    return Profile(**scientist["profile"])
+    return deserialize(Profile, scientist["profile"])
 
 
-def count_votes(ideas: int, votes: Iterable[Mapping[str, Any]]) -> tuple[list[int], bool]:
+def count_votes(ideas: int, votes: Iterable[CastVote]) -> tuple[list[int], bool]:
     """Votes by idea, and whether the team rejects all: more votes for none than for any one idea."""
     choices = Counter(vote["choice"] for vote in votes)
     count = [choices[number] for number in range(ideas)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
 
 from langgraph.types import Send
 
@@ -13,6 +12,7 @@ from ideagora.graphs.portfolio.members import Member, papers_of, parts
 from ideagora.graphs.portfolio.state import Context, PortfolioState
 from ideagora.graphs.steps.first_plan import PlanTask
 from ideagora.models.usage import usage_label
+from ideagora.schema import Paper, Serialized, serialize
 
 
 def finish(state: PortfolioState) -> list[Hashable | Send]:
@@ -28,8 +28,7 @@ def finish(state: PortfolioState) -> list[Hashable | Send]:
             draft=parts(members[position]),
             number=place,
             papers=_without_repetitions(
-                [paper.model_dump(mode="json") for paper in papers_of(members[position])]
-                + closest.get(position, [])
+                [serialize(paper) for paper in papers_of(members[position])] + closest.get(position, [])
             ),
         )
         for place, position in enumerate(state["chosen"], 1)
@@ -38,7 +37,7 @@ def finish(state: PortfolioState) -> list[Hashable | Send]:
     return [*(Send("design_experiment", task) for task in tasks), "write_overview"]
 
 
-def _without_repetitions(papers: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _without_repetitions(papers: list[Serialized[Paper]]) -> list[Serialized[Paper]]:
     return list({paper["id"]: paper for paper in papers}.values())
 
 
@@ -59,6 +58,12 @@ async def write_overview(state: PortfolioState, runtime: Context) -> PortfolioSt
 
 def _listed(members: list[Member], position: int) -> ListedIdea:
     idea, parents = parts(members[position]), members[position]["parents"]
-    names = ("title", "summary", "purpose", "mechanism", "evaluation")
     made_from = tuple(members[parent]["idea"]["title"] for parent in parents)
-    return ListedIdea(**{name: idea[name] for name in names}, made_from=made_from)
+    return ListedIdea(
+        title=idea["title"],
+        summary=idea["summary"],
+        purpose=idea["purpose"],
+        mechanism=idea["mechanism"],
+        evaluation=idea["evaluation"],
+        made_from=made_from,
+    )

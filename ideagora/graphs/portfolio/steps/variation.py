@@ -19,7 +19,7 @@ from ideagora.agents.portfolio.variation import (
 )
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.agent import Origin
-from ideagora.graphs.drafts import failure, one_idea
+from ideagora.graphs.drafts import Draft, failure, one_idea
 from ideagora.graphs.portfolio.budget import may_begin_round
 from ideagora.graphs.portfolio.members import (
     alive,
@@ -31,9 +31,10 @@ from ideagora.graphs.portfolio.members import (
 from ideagora.graphs.portfolio.spread import choose_parents, similarities
 from ideagora.graphs.portfolio.state import Context, PortfolioState
 from ideagora.graphs.services import Services
-from ideagora.graphs.sources import checked_sources
+from ideagora.graphs.sources import sourced_draft
 from ideagora.graphs.steps.first_plan import paper_briefs
 from ideagora.models.usage import usage_label
+from ideagora.schema import Paper, serialize
 
 ROLES = {"combined": IDEA_COMBINER, "simplified": IDEA_SIMPLIFIER, "inverted": IDEA_INVERTER}
 CITED_PAPERS, CLOSE_PAPERS = 6, 3
@@ -122,7 +123,7 @@ async def vary(state: VariationTask, runtime: Context) -> PortfolioState:
         papers = await _papers(context, state)
         if not papers:
             return _not_made(state, "the library has no paper for it")
-        shown = [paper.model_dump(mode="json") for paper in papers]
+        shown = [serialize(paper) for paper in papers]
         numbers = {paper["id"]: number for number, paper in enumerate(shown)}
         try:
             answer = await ROLES[state["operation"]](
@@ -135,8 +136,7 @@ async def vary(state: VariationTask, runtime: Context) -> PortfolioState:
         except UnreadableAnswer as error:
             return _not_made(state, str(error))
         context.say(f"{state['operation']}: {answer.title}")
-    draft = answer.model_dump(mode="json", exclude={"change"})
-    draft |= {"sources": checked_sources(draft["sources"], shown), "papers": shown}
+    draft: Draft = {**sourced_draft(answer, shown), "papers": shown}
     origin = Origin(agent="portfolio", model="", usage={}, answered={})
     child = {
         "queries": list(answer.queries),
@@ -157,7 +157,7 @@ def _not_made(state: VariationTask, reason: str) -> PortfolioState:
     return {"failures": [failure(why)]}
 
 
-async def _papers(context: Services, state: VariationTask) -> list[Any]:
+async def _papers(context: Services, state: VariationTask) -> list[Paper]:
     """The papers that the parents cite, and others that are close to them, those of a novelty check first."""
     members, library = state["members"], context.library
     cited = [paper for member in members for paper in papers_of(member)[: CITED_PAPERS // len(members)]]
@@ -176,9 +176,14 @@ def _parent(member: Mapping[str, Any], numbers: Mapping[str, int]) -> ParentIdea
     for source in idea["sources"]:
         if source["paper_id"] in numbers:
             cited.setdefault(source["part"], []).append(numbers[source["paper_id"]])
-    names = ("title", "motivation", "novelty", "method", "purpose", "mechanism", "evaluation")
     return ParentIdea(
-        **{name: idea[name] for name in names},
+        title=idea["title"],
+        motivation=idea["motivation"],
+        novelty=idea["novelty"],
+        method=idea["method"],
+        purpose=idea["purpose"],
+        mechanism=idea["mechanism"],
+        evaluation=idea["evaluation"],
         cites=tuple(
             Citation(part=part, papers=tuple(dict.fromkeys(papers))) for part, papers in cited.items()
         ),

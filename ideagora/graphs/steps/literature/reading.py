@@ -10,7 +10,6 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from ideagora.agents.readers import ABSTRACT_READER, READER, PaperReading
 from ideagora.agents.views import is_our_summary, paper_brief
@@ -18,7 +17,7 @@ from ideagora.errors import IdeagoraError, UnreadableAnswer
 from ideagora.graphs.services import Services
 from ideagora.models.offline import text as texts
 from ideagora.retrieval.library import TextKind
-from ideagora.schema import Entity, Paper, Reading, Topic
+from ideagora.schema import Entity, Paper, Reading, Serialized, Topic, serialize
 
 MAX_READ_CHARACTERS = 48_000
 """About 12,000 tokens: the most of a paper that the reader is shown."""
@@ -59,12 +58,10 @@ class Readings:
     followed: tuple[Followed, ...] = ()
     """References to follow, most important first, if the reader was shown references."""
 
-    def as_state(self) -> dict[str, Any]:
-        """``readings`` and ``unread`` as plain values, for a graph's state."""
-        return {
-            "readings": {key: reading.model_dump(mode="json") for key, reading in self.readings.items()},
-            "unread": self.unread,
-        }
+    @property
+    def serialized(self) -> dict[str, Serialized[Reading]]:
+        """``readings`` as plain values, for a graph's state."""
+        return {key: serialize(reading) for key, reading in self.readings.items()}
 
 
 async def read_papers(context: Services, topic: Topic, papers: Sequence[Paper]) -> Readings:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.literature.literature_search import search_literature
 from ideagora.graphs.steps.literature.relevance import unjudged_notes
-from ideagora.schema import Paper, Topic
+from ideagora.schema import Paper, Serialized, Topic, serialize
 
 
 class TopicPapers(NamedTuple):
@@ -16,9 +16,10 @@ class TopicPapers(NamedTuple):
     papers: list[Paper]
     notes: list[str]
 
-    def as_state(self) -> dict[str, Any]:
-        """``papers`` and ``notes`` as plain values, for a graph's state."""
-        return {"papers": [paper.model_dump(mode="json") for paper in self.papers], "notes": self.notes}
+    @property
+    def serialized(self) -> list[Serialized[Paper]]:
+        """The papers as plain values, for a graph's state."""
+        return [serialize(paper) for paper in self.papers]
 
 
 async def topic_papers(context: Services, topic: Topic, count: int) -> TopicPapers:
