@@ -3,6 +3,9 @@
 ``NEAR_QUERY``: the best result of a query on a subject of the starter corpus against one on another subject.
 ``NEAR`` (recollections): paraphrases of papers in the starter corpus, with their rank, against ideas on other
 subjects. ``POSSIBLY_SAME`` (duplicates): paraphrases of one idea against ideas on other topics.
+
+Also how many of twelve papers are among the ten closest to their purpose and to their mechanism in other
+words, alone and with the topic: the novelty check searches with the better of the two.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from ideagora.graphs.steps.duplicates import POSSIBLY_SAME
 from ideagora.graphs.steps.near_search import NEAR_QUERY
+from ideagora.graphs.steps.novelty import BY_FACET
 from ideagora.graphs.steps.recollections import NEAR
 from ideagora.models.embeddings.embedder import Embedder, load_embedder
 from ideagora.retrieval.corpus.starter import starter_corpus
@@ -42,6 +46,10 @@ def main() -> None:
     twins, others = _twins(embedder, texts["twins"])
     figures["paraphrases_of_ideas"] = _share(twins, POSSIBLY_SAME)
     figures["ideas_of_other_topics"] = _share(others, POSSIBLY_SAME)
+    for facet in ("purpose", "mechanism"):
+        for with_topic in (False, True):
+            name = f"{facet}{'_with_topic' * with_topic}"
+            figures[f"found_by_{name}"] = _found(embedder, papers, texts["facets"], facet, with_topic)
     for name, figure in figures.items():
         print(f"{name:24} {figure}")
     print(json.dumps({"benchmark": "idea_similarity", **figures}))
@@ -68,6 +76,18 @@ def _twins(embedder: Embedder, pairs: list[list[list[str]]]) -> tuple[list[float
         similarity += (first @ second.T) / 2
     within = np.eye(len(pairs), dtype=bool)
     return [float(value) for value in similarity[within]], [float(value) for value in similarity[~within]]
+
+
+def _found(
+    embedder: Embedder, papers: NDArray[np.float32], texts: list[dict[str, str]], facet: str, with_topic: bool
+) -> str:
+    """Return how many papers are among the closest to a facet of theirs."""
+    titles = [paper.title for paper in starter_corpus().papers]
+    queries = [f"{text[facet]} ({text['topic']})" if with_topic else text[facet] for text in texts]
+    cosines = _encode(embedder, queries) @ papers.T
+    own = [next(n for n, title in enumerate(titles) if title.startswith(text["paper"])) for text in texts]
+    found = sum((row > row[number]).sum() < BY_FACET for row, number in zip(cosines, own, strict=True))
+    return f"{found} of {len(texts)} among the {BY_FACET} closest papers"
 
 
 def _share(values: list[float], limit: float) -> str:

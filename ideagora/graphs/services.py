@@ -27,6 +27,8 @@ class Services:
     """Report progress in a few words, labelled with the current branch."""
     target_paper: Callable[[], Awaitable[TargetPaper]] | None = None
     """Reads the paper that the run is about, even if cut-off or exclusions would hide it; else ``None``."""
+    novelty_requests: int | None = None
+    """Searches of a web service that novelty checks may make; ``None``: all those of a run."""
 
     @property
     def makes_leads(self) -> bool:

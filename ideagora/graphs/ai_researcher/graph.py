@@ -36,6 +36,7 @@ from ideagora.graphs.steps.first_plan import (
 )
 from ideagora.graphs.steps.literature.topic_similarity import related_to_topic
 from ideagora.graphs.steps.novelty import check_novelty
+from ideagora.graphs.steps.novelty_requests import requests_left
 from ideagora.graphs.steps.swiss_ranking import judge_pair, next_round, rank, record_of
 from ideagora.schema import Paper, Topic, deserialize, serialize
 
@@ -134,8 +135,14 @@ def _rejection(title: str, check: FilterResult, is_kept: bool) -> str:
 def check_best(state: ResearcherState) -> list[Send]:
     """Filter the best proposals, in parallel; then design the experiments of those chosen."""
     tasks = [
-        FilterTask(topic=state["topic"], position=position, draft=state["proposals"][position])
-        for position in state["next_checks"]
+        FilterTask(
+            topic=state["topic"],
+            position=position,
+            draft=state["proposals"][position],
+            check=number,
+            pool=[paper["id"] for paper in state["papers"]],
+        )
+        for number, position in enumerate(state["next_checks"], len(state.get("filtered", [])))
     ]
     return [Send("filter_proposal", task) for task in tasks] or start_experiments(state)
 
@@ -146,7 +153,14 @@ async def filter_proposal(state: FilterTask, runtime: Context) -> ResearcherStat
     sources = source_papers(draft, draft["papers"])
     known = [deserialize(Paper, paper) for paper in sources]
     novelty, feasibility = await asyncio.gather(
-        check_novelty(runtime.context, topic, draft, known, ()),
+        check_novelty(
+            runtime.context,
+            topic,
+            draft,
+            known,
+            pool=[*state["pool"], *(paper["id"] for paper in draft["papers"])],
+            requests=requests_left(runtime.context, state["check"], runtime.context.options.proposals),
+        ),
         _judge_feasibility(runtime.context, topic, draft),
     )
     rejected = novelty.status == "too_close" or feasibility["verdict"] == "infeasible"

@@ -90,6 +90,10 @@ class FilterTask(TypedDict):
     topic: Serialized[Topic]
     position: int
     draft: Proposal
+    check: int
+    """Number of the novelty check, from 0."""
+    pool: list[str]
+    """Ids of the papers that the literature review found."""
 
 
 class ResearcherState(DraftsState, total=False):

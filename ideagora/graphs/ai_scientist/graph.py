@@ -74,6 +74,8 @@ class NoveltyTask(TypedDict):
 
     topic: Serialized[Topic]
     draft: RatedDraft
+    pool: list[str]
+    """Ids of the papers that the ideas start from."""
 
 
 Context = Runtime[Services]
@@ -155,7 +157,8 @@ def next_idea(state: ArchiveState, runtime: Context) -> list[Hashable | Send]:
     """Write until the archive is full, then check the novelty of all its ideas, in parallel."""
     if len(state["archive"]) < runtime.context.options.drafts and not state.get("failures"):
         return ["write_idea"]
-    tasks = [NoveltyTask(topic=state["topic"], draft=draft) for draft in state["archive"]]
+    pool = [paper["id"] for paper in state["papers"]]
+    tasks = [NoveltyTask(topic=state["topic"], draft=draft, pool=pool) for draft in state["archive"]]
     return [Send("check_novelty", task) for task in tasks]
 
 
@@ -165,7 +168,7 @@ async def check_novelty(state: NoveltyTask, runtime: Context) -> ArchiveState:
     loop = build_novelty_search().compile()
     with usage_label(usage_name("idea", number)):
         final = await loop.ainvoke(
-            {"topic": state["topic"], "draft": state["draft"]}, context=runtime.context
+            {"topic": state["topic"], "draft": state["draft"], "pool": state["pool"]}, context=runtime.context
         )
     runtime.context.say(f"idea {number}: {final['check']['status'].replace('_', ' ')}")
     check = DraftCheck(

@@ -15,6 +15,7 @@ from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.drafts import Draft
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.first_plan import paper_briefs
+from ideagora.graphs.steps.novelty_requests import alternately, requests_left, search_sparingly
 from ideagora.schema import (
     ClosestPaper,
     NoveltyCheck,
@@ -34,6 +35,8 @@ class NoveltyState(TypedDict, total=False):
 
     topic: Serialized[Topic]
     draft: Draft
+    pool: list[str]
+    """Ids of the papers that the ideas start from."""
     queries: list[str]
     papers: list[Serialized[Paper]]
     query: str | None
@@ -126,12 +129,23 @@ def after_decision(state: NoveltyState) -> str:
 
 async def search(state: NoveltyState, runtime: Context) -> NoveltyState:
     """Run the query; papers keep their numbers from search to search."""
-    query = state["query"]
+    query, queries = state["query"], state.get("queries", [])
     assert query is not None
     papers = {paper["id"]: paper for paper in state.get("papers", [])}
-    for scored in await runtime.context.library.search(query, RESULTS_PER_QUERY):
-        papers.setdefault(scored.paper.id, serialize(scored.paper))
-    return {"queries": [*state.get("queries", []), query], "papers": list(papers.values())}
+    for paper in (await _find(state, runtime.context, query))[:RESULTS_PER_QUERY]:
+        papers.setdefault(paper.id, serialize(paper))
+    return {"queries": [*queries, query], "papers": list(papers.values())}
+
+
+async def _find(state: NoveltyState, context: Services, query: str) -> list[Paper]:
+    """What the library finds; a web service is asked its share of the run's searches."""
+    if context.library.size() is not None:
+        return [scored.paper for scored in await context.library.search(query, RESULTS_PER_QUERY)]
+    number, options = len(state.get("queries", [])), context.options
+    search_number = number * options.drafts + state["draft"]["number"] - 1
+    requests = requests_left(context, search_number, options.searches * options.drafts)
+    pool = [*state["pool"], *(paper["id"] for paper in state.get("papers", []))]
+    return list(alternately(await search_sparingly(context.library, [query], pool, requests)).values())
 
 
 def build_novelty_search() -> StateGraph[NoveltyState, Services, NoveltyState, NoveltyState]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import cast
 
 from langgraph.graph import END
@@ -21,7 +20,8 @@ from ideagora.graphs.chain_of_ideas.state import (
 )
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import quoted_source
-from ideagora.graphs.steps.novelty import check_novelty, requests_left
+from ideagora.graphs.steps.novelty import check_novelty
+from ideagora.graphs.steps.novelty_requests import find_papers, requests_left
 from ideagora.graphs.steps.steering import avoided_ideas
 from ideagora.schema import Direction, DroppedDraft, NoveltyCheck, Paper, deserialize, serialize
 
@@ -122,11 +122,11 @@ def _too_close_papers(state: BranchState, numbers: dict[str, int]) -> tuple[TooC
 async def judge_novelty(state: BranchState, runtime: Context) -> BranchState:
     """Compare the draft with its own sources and with what the library has on it (Table 16)."""
     dropped = tuple(deserialize(DroppedDraft, draft) for draft in state.get("dropped", []))
-    sources = await _find_papers(_source_ids(state), runtime.context)
+    sources = await find_papers(runtime.context.library, _source_ids(state))
     direction = state["direction"]
     remembered = [direction["mechanism_query"]] if direction and direction["mechanism_query"] else []
     is_remote = runtime.context.library.size() is None
-    near = state.get("pool", ()) if is_remote else ()
+    branches, rewrites = runtime.context.options.branches, runtime.context.options.rewrites
     check = await check_novelty(
         runtime.context,
         load_topic(state),
@@ -134,8 +134,10 @@ async def judge_novelty(state: BranchState, runtime: Context) -> BranchState:
         sources,
         dropped,
         () if is_remote else remembered,  # a web service was asked before the draft
-        pool=await _find_papers(near, runtime.context),
-        requests=requests_left(runtime.context.options.branches, state["branch"], len(dropped)),
+        pool=state.get("pool", ()),
+        requests=requests_left(
+            runtime.context, len(dropped) * branches + state["branch"] - 1, branches * (rewrites + 1)
+        ),
     )
     text = {"novel": "no paper too close", "too_close": "too close to a paper", "unchecked": "unchecked"}
     runtime.context.say(f"novelty: {text[check.status]}")
@@ -150,11 +152,6 @@ def _source_ids(state: BranchState) -> list[str]:
     quoted = [source["paper_id"] for source in state["draft"]["sources"]]
     avoided = [paper["id"] for paper in state.get("avoided", [])]
     return [paper_id for paper_id in dict.fromkeys([*pair, *recalled, *quoted, *avoided]) if paper_id]
-
-
-async def _find_papers(ids: Iterable[str], context: Services) -> list[Paper]:
-    papers = [await context.library.paper(paper_id) for paper_id in ids]
-    return [paper for paper in papers if paper is not None]
 
 
 def after_novelty(state: BranchState, runtime: Context) -> str:
@@ -175,7 +172,7 @@ async def drop_draft(state: BranchState, runtime: Context) -> BranchState:
     known = {paper["id"] for paper in avoided}
     new_ids = [close.paper_id for close in too_close if close.paper_id not in known]
     own = [paper for paper in load_topic(state).avoided if paper.id in new_ids]
-    papers = [*own, *await _find_papers(new_ids, runtime.context)]
+    papers = [*own, *await find_papers(runtime.context.library, new_ids)]
     return {
         "dropped": [*state.get("dropped", []), serialize(draft)],
         "avoided": [*avoided, *(serialize(paper) for paper in papers)],

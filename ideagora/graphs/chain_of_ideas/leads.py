@@ -28,6 +28,7 @@ from ideagora.graphs.chain_of_ideas.state import (
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import quoted_source
 from ideagora.graphs.steps.novelty import check_novelty
+from ideagora.graphs.steps.novelty_requests import requests_left
 from ideagora.models.usage import usage_label
 from ideagora.schema import (
     Candidate,
@@ -200,7 +201,14 @@ async def make_lead(context: Services, topic: Topic, pair: LeadPair) -> Lead:
             paper_id = (weak, strong)[source.paper].id
             sources.append(quoted_source(source.part, paper_id, source.quote, text))
         draft["sources"] = [serialize(source) for source in sources]
-        check = await check_novelty(context, topic, draft, [weak, strong], ())
+        check = await check_novelty(
+            context,
+            topic,
+            draft,
+            [weak, strong],
+            pool=[paper.id for paper in chain],
+            requests=requests_left(context, pair["number"] - 1, MAX_LEADS),
+        )
         plan = await EXPERIMENT_DESIGNER(
             context.client,
             topic=topic.text,

@@ -18,6 +18,9 @@ SMALL: dict[str, dict[str, Any]] = {
     "virsci": {"papers": 10, "team": 2, "turns": 1, "rounds": 1, "revisions": 0},
 }
 """Options by agent; all others draft at their defaults."""
+OF_DRAFTERS = 3
+"""Searches of a web service by novelty checks that the first drafters have, one each; the others are for the
+ideas that nobody has checked."""
 
 
 def small_agent(name: str, ideas: int) -> Agent:

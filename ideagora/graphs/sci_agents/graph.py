@@ -55,6 +55,8 @@ class PathTask(TypedDict):
     path: list[str]
     relations: list[PaperTriple]
     papers: list[Serialized[Paper]]
+    pool: list[str]
+    """Ids of all papers of the graph of concepts."""
 
 
 async def find_papers(state: SciAgentsState, runtime: Context) -> SciAgentsState:
@@ -137,7 +139,14 @@ def start_paths(state: SciAgentsState) -> list[Send]:
         ids = {relation["paper"] for relation in relations}
         papers = [paper for paper in state["papers"] if paper["id"] in ids]
         tasks.append(
-            PathTask(topic=state["topic"], number=number, path=path, relations=relations, papers=papers)
+            PathTask(
+                topic=state["topic"],
+                number=number,
+                path=path,
+                relations=relations,
+                papers=papers,
+                pool=[paper["id"] for paper in state["papers"]],
+            )
         )
     return [Send("develop_path", task) for task in tasks]
 
@@ -157,7 +166,14 @@ async def develop_path(state: PathTask, runtime: Context) -> SciAgentsState:
         )
         for triple in state["relations"]
     ]
-    start = PathState(topic=state["topic"], path=state["path"], relations=relations, papers=state["papers"])
+    start = PathState(
+        topic=state["topic"],
+        number=state["number"],
+        pool=state["pool"],
+        path=state["path"],
+        relations=relations,
+        papers=state["papers"],
+    )
     with usage_label(usage_name("idea", state["number"])):
         try:
             result = await build_path().compile().ainvoke(start, context=runtime.context)

@@ -27,6 +27,7 @@ from ideagora.graphs.services import Services
 from ideagora.graphs.sources import sourced_draft
 from ideagora.graphs.steps.first_plan import paper_briefs, source_papers
 from ideagora.graphs.steps.novelty import check_novelty
+from ideagora.graphs.steps.novelty_requests import requests_left
 from ideagora.schema import Paper, Serialized, Topic, deserialize, serialize
 
 Context = Runtime[Services]
@@ -36,6 +37,10 @@ class PathState(TypedDict, total=False):
     """State of one path. Plain JSON values only, as a checkpoint holds them."""
 
     topic: Serialized[Topic]
+    number: int
+    """Number of the path, from 1."""
+    pool: list[str]
+    """Ids of all papers of the graph of concepts."""
     path: list[str]
     relations: list[Serialized[Relation]]
     """Relations along the path."""
@@ -146,7 +151,12 @@ async def judge_novelty(state: PathState, runtime: Context) -> PathState:
     """Compare the idea with its sources and with the library."""
     known = [deserialize(Paper, paper) for paper in source_papers(state["draft"], state["papers"])]
     check = await check_novelty(
-        runtime.context, deserialize(Topic, state["topic"]), state["draft"], known, ()
+        runtime.context,
+        deserialize(Topic, state["topic"]),
+        state["draft"],
+        known,
+        pool=state["pool"],
+        requests=requests_left(runtime.context, state["number"] - 1, runtime.context.options.ideas),
     )
     return {"draft": {**state["draft"], "novelty_check": serialize(check)}}
 

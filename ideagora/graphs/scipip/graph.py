@@ -30,6 +30,7 @@ from ideagora.graphs.steps.first_plan import (
 from ideagora.graphs.steps.literature.topic_papers import topic_papers
 from ideagora.graphs.steps.literature.topic_similarity import related_to_topic
 from ideagora.graphs.steps.novelty import check_novelty
+from ideagora.graphs.steps.novelty_requests import requests_left
 from ideagora.models.usage import usage_label
 from ideagora.schema import Paper, Topic, deserialize, serialize
 
@@ -92,8 +93,9 @@ def _total(scores: Mapping[str, Any]) -> int:
 
 def start_refining(state: ScipipState) -> list[Send]:
     """Refine the chosen ideas, in parallel."""
+    pool = [paper["id"] for paper in (*state["papers"], *state["by_meaning"])]
     tasks = [
-        RefineTask(topic=state["topic"], number=number, idea=idea)
+        RefineTask(topic=state["topic"], number=number, idea=idea, pool=pool)
         for number, idea in enumerate(state["chosen"], 1)
     ]
     return [Send("refine_idea", task) for task in tasks]
@@ -117,7 +119,14 @@ async def refine_idea(state: RefineTask, runtime: Context) -> ScipipState:
             return {"failures": [failure(f"the idea “{idea['title']}” was not refined: {error}")]}
         draft = sourced_draft(answer, shown)
         known = [deserialize(Paper, paper) for paper in source_papers(draft, shown)]
-        check = await check_novelty(context, topic, draft, known, ())
+        check = await check_novelty(
+            context,
+            topic,
+            draft,
+            known,
+            pool=[*papers, *state["pool"]],
+            requests=requests_left(context, state["number"] - 1, context.options.ideas),
+        )
     refined: Draft = {
         **draft,
         "number": state["number"],

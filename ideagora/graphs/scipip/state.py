@@ -46,3 +46,5 @@ class RefineTask(TypedDict):
     topic: Serialized[Topic]
     number: int
     idea: ShortIdea
+    pool: list[str]
+    """Ids of the papers found."""

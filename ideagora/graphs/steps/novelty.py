@@ -1,14 +1,12 @@
 """Novelty check: retrieve papers by the idea, its facets and its own queries; a judge compares the closest.
 
-A web service makes every search wait, so it is asked only what the papers that the run has already do not
-answer, and with long lists; facets and idea then select by similarity.
+A web service makes every search wait, so it is asked little and with long lists (``novelty_requests``);
+facets and idea then select by similarity.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
 from typing import Any
 
 from ideagora.agents.novelty import NOVELTY_JUDGE, NoveltyVerdict, PaperComparison
@@ -16,7 +14,7 @@ from ideagora.agents.text.quotes import verify_quote
 from ideagora.agents.views import paper_brief
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.services import Services
-from ideagora.graphs.steps.near_search import NEAR_QUERY
+from ideagora.graphs.steps.novelty_requests import QUERIES, alternately, search_sparingly
 from ideagora.graphs.steps.steering import nearest_records
 from ideagora.models.offline.text import names
 from ideagora.retrieval.library import Library
@@ -36,12 +34,8 @@ DECISIVE = ("purpose", "mechanism")
 """Facets by which papers are ordered: a paper that shares both is too close."""
 BY_IDEA, BY_FACET, BY_QUERY, BY_NAME = 30, 10, 10, 3
 """Papers retrieved by the whole idea, by each facet, by each query, and by each name in the idea."""
-BY_REMOTE_QUERY = 30
-"""Papers retrieved by each query from a web service."""
-MAX_REQUESTS = 6
-"""Searches of a web service for all ideas of a run that shares them out (``requests_left``)."""
-QUERIES, NAMES = 2, 6
-"""Maximum number of the idea's queries, and of names in the idea, that are searched for."""
+NAMES = 6
+"""Maximum number of names in the idea that are searched for."""
 AVOIDED = 3
 """Ideas that must not come again which the judge is shown, the closest ones."""
 COMPARED = 12
@@ -59,8 +53,8 @@ async def check_novelty(
     dropped: tuple[DroppedDraft, ...] = (),
     also: Sequence[str] = (),
     *,
-    pool: Sequence[Paper] = (),
-    requests: int | None = None,
+    pool: Sequence[str],
+    requests: int,
 ) -> NoveltyCheck:
     """Compare a draft with known papers and with what the library finds for it.
 
@@ -71,10 +65,8 @@ async def check_novelty(
         known: papers that are always compared.
         dropped: the drafts before this one.
         also: further texts to search for, such as a mechanism that a model stated from memory.
-        pool: papers near the idea that the run has already; a web service is not asked a query to which ten
-            of them are close. Without a web service they are not needed.
-        requests: maximum number of queries that a web service is asked, those with the fewest papers of the
-            pool first; ``None``: all.
+        pool: ids of papers near the idea that the run has already; only used with a web service.
+        requests: maximum number of queries that a web service is asked (``requests_left``).
 
     Returns:
         The check; ``unchecked`` if there is no paper to compare with or the answer is unreadable.
@@ -82,9 +74,10 @@ async def check_novelty(
     queries = tuple(dict.fromkeys(filter(None, (*draft.get("queries", ())[:QUERIES], *also))))
     named: list[Paper] = []
     if context.library.size() is None:
-        found = await _retrieve_remote(context.library, draft, queries, pool, requests)
+        wanted = queries or (_whole(draft), draft["mechanism"])
+        found = alternately(await search_sparingly(context.library, wanted, pool, requests))
     else:
-        found, named = await _retrieve(context.library, draft, queries)
+        found, named = await _retrieve(context.library, topic, draft, queries)
     avoided = await nearest_records(context, topic.avoided, _whole(draft), AVOIDED)
     fixed = {paper.id: paper for paper in (*known, *named, *avoided) if paper.source != OWN_SOURCE}
     others = {paper_id: paper for paper_id, paper in found.items() if paper.source != OWN_SOURCE}
@@ -122,14 +115,24 @@ def _whole(draft: Mapping[str, Any]) -> str:
     return f"{draft['title']}. {draft['summary']}"
 
 
+def facet_query(topic: str, facet: str, text: str) -> str:
+    """The text that papers are searched with for one facet of an idea."""
+    return f"{text} ({topic})" if facet == "purpose" else text
+
+
 async def _retrieve(
-    library: Library, draft: Mapping[str, Any], queries: Sequence[str]
-) -> tuple[dict[str, Paper], list[Paper]]:
-    """The papers found, by id, the best of every list alternately, and those that the idea names."""
-    searches = [(_whole(draft), BY_IDEA), *((draft[facet], BY_FACET) for facet in FACETS)]
+    library: Library, topic: Topic, draft: Mapping[str, Any], queries: Sequence[str]
+) -> tuple[Mapping[str, Paper], list[Paper]]:
+    """The papers found, by id, the best of every list alternately, and those that the idea names.
+
+    A purpose is searched for with the topic, without which it may fit any subject; mechanism and evaluation
+    in their own words, because they may be known from another topic (``python -m bench idea_similarity``).
+    """
+    texts = [facet_query(topic.text, facet, draft[facet]) for facet in FACETS]
+    searches = [(_whole(draft), BY_IDEA), *((text, BY_FACET) for text in texts)]
     searches += [(query, BY_QUERY) for query in queries]
     mentioned = [name.name for name in names(f"{draft['novelty']} {draft['method']}")][:NAMES]
-    found = _alternately([await library.search(text, count) for text, count in searches])
+    found = alternately([await library.search(text, count) for text, count in searches])
     named = {
         scored.paper.id: scored.paper
         for name in mentioned
@@ -137,38 +140,6 @@ async def _retrieve(
         if name.lower() in scored.paper.title.lower()
     }
     return found, list(named.values())
-
-
-async def _retrieve_remote(
-    library: Library,
-    draft: Mapping[str, Any],
-    queries: Sequence[str],
-    pool: Sequence[Paper],
-    requests: int | None,
-) -> dict[str, Paper]:
-    """What a web service finds for the queries that the pool does not answer, and the pool, by id."""
-    wanted = list(queries) or [_whole(draft), draft["mechanism"]]
-    close = {query: await library.similar(pool, query) for query in wanted}
-    number = {query: sum(s.similarity >= NEAR_QUERY for s in scored) for query, scored in close.items()}
-    unanswered = sorted((query for query in wanted if number[query] < BY_QUERY), key=number.__getitem__)
-    asked = unanswered[:requests]
-    lists = await asyncio.gather(*(library.search(query, BY_REMOTE_QUERY) for query in asked))
-    return _alternately([*lists, *close.values()])
-
-
-def requests_left(branches: int, branch: int, checks: int) -> int:
-    """How many searches of a web service the next check of a branch has, after a number of checks: 1 or 0.
-
-    ``MAX_REQUESTS`` of a run go to the first checks of all branches, then to the second ones, and so on, so
-    that the number does not depend on which branch is faster.
-    """
-    return int(checks * branches + branch - 1 < MAX_REQUESTS)
-
-
-def _alternately(lists: Sequence[Sequence[ScoredPaper]]) -> dict[str, Paper]:
-    """The papers of several lists by id, the best of each list alternately."""
-    rows = zip_longest(*lists)
-    return {scored.paper.id: scored.paper for row in rows for scored in row if scored is not None}
 
 
 async def _closest(

@@ -11,6 +11,7 @@ from ideagora.graphs.services import Services
 from ideagora.graphs.sources import sourced_draft
 from ideagora.graphs.steps.first_plan import source_papers
 from ideagora.graphs.steps.novelty import check_novelty
+from ideagora.graphs.steps.novelty_requests import requests_left
 from ideagora.graphs.virsci.state import TOPIC_PAPERS, AbstractTask, Context, VirsciState
 from ideagora.models.usage import usage_label
 from ideagora.schema import (
@@ -37,8 +38,19 @@ async def write_abstract(state: AbstractTask, runtime: Context) -> VirsciState:
             except UnreadableAnswer as error:
                 return {"failures": [failure(f"no abstract of “{idea['title']}”: {error}")]}
             known = [deserialize(Paper, paper) for paper in source_papers(draft, list(papers.values()))]
-            check = await check_novelty(context, topic, draft, known, tuple(dropped))
-            if check.status != "too_close" or len(dropped) == context.options.revisions:
+            ideas, revisions = context.options.ideas, context.options.revisions
+            check = await check_novelty(
+                context,
+                topic,
+                draft,
+                known,
+                tuple(dropped),
+                pool=[*papers, *(paper["id"] for paper in (*idea["closest"], *state["papers"]))],
+                requests=requests_left(
+                    context, len(dropped) * ideas + state["number"] - 1, ideas * (revisions + 1)
+                ),
+            )
+            if check.status != "too_close" or len(dropped) == revisions:
                 break
             dropped.append(_dropped(draft, check))
             for close in dropped[-1].too_close:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any, TypedDict
 
 from langgraph.types import Send
 
+from ideagora.graphs.portfolio.drafters import OF_DRAFTERS
 from ideagora.graphs.portfolio.members import (
+    Member,
     alive,
     closest_papers,
     known_ideas,
@@ -21,6 +24,7 @@ from ideagora.graphs.portfolio.spread import farthest, similarities
 from ideagora.graphs.portfolio.state import Context, PortfolioState
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.novelty import check_novelty as compare_with_papers
+from ideagora.graphs.steps.novelty_requests import MAX_REQUESTS, requests_left
 from ideagora.models.usage import usage_label
 from ideagora.schema import Topic
 
@@ -31,6 +35,8 @@ class NoveltyTask(TypedDict):
     topic: dict[str, Any]
     position: int
     member: dict[str, Any]
+    check: int
+    """How many ideas the portfolio itself checked before."""
 
 
 async def choose_ideas(state: PortfolioState, runtime: Context) -> PortfolioState:
@@ -60,23 +66,36 @@ async def _spread(state: PortfolioState, context: Services, positions: list[int]
 
 def check_chosen(state: PortfolioState) -> list[Hashable | Send]:
     """Check the novelty of those that no check has seen; then compare them."""
-    checked = {one["position"] for one in state.get("checks", [])}
-    tasks = [
-        NoveltyTask(topic=state["topic"], position=position, member=state["members"][position])
-        for position in state["chosen"]
-        if position not in checked
-    ]
+    members, checked = state["members"], [one["position"] for one in state.get("checks", [])]
+    own = sum(_is_unchecked(members[position]) for position in checked)
+    tasks: list[NoveltyTask] = []
+    for position in state["chosen"]:
+        if position not in checked:
+            member = members[position]
+            tasks.append(NoveltyTask(topic=state["topic"], position=position, member=member, check=own))
+            own += _is_unchecked(member)
     return [Send("check_novelty", task) for task in tasks] or ["draw_comparisons"]
+
+
+def _is_unchecked(member: Member) -> bool:
+    """Whether the agent that drafted an idea has not compared it with papers."""
+    check = member["idea"]["novelty_check"]
+    return check is None or check["status"] == "unchecked"
 
 
 async def check_novelty(state: NoveltyTask, runtime: Context) -> PortfolioState:
     """Compare an idea with the closest papers, unless the agent that drafted it has done so."""
-    member, check = state["member"], state["member"]["idea"]["novelty_check"]
-    if check is None or check["status"] == "unchecked":
+    context, member, check = runtime.context, state["member"], state["member"]["idea"]["novelty_check"]
+    if _is_unchecked(member):
+        own = replace(context, novelty_requests=MAX_REQUESTS - OF_DRAFTERS)
         with usage_label(member["label"]):
-            topic = Topic.model_validate(state["topic"])
             found = await compare_with_papers(
-                runtime.context, topic, {**parts(member), "queries": member["queries"]}, papers_of(member)
+                context,
+                Topic.model_validate(state["topic"]),
+                {**parts(member), "queries": member["queries"]},
+                papers_of(member),
+                pool=[paper["id"] for paper in member["idea"]["neighbours"]],
+                requests=requests_left(own, state["check"], context.options.ideas),
             )
         check = found.model_dump(mode="json")
     closest = await closest_papers(runtime.context.library, check)

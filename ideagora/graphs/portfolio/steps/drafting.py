@@ -10,7 +10,7 @@ from langgraph.types import Send
 from ideagora.errors import AllBranchesFailed, IdeagoraError
 from ideagora.graphs.agent import Origin
 from ideagora.graphs.drafts import failure
-from ideagora.graphs.portfolio.drafters import small_agent
+from ideagora.graphs.portfolio.drafters import OF_DRAFTERS, small_agent
 from ideagora.graphs.portfolio.members import alive, drafted, named, parts
 from ideagora.graphs.portfolio.state import Context, PortfolioState
 from ideagora.graphs.steps.duplicates import find_same_ideas
@@ -23,6 +23,7 @@ class DraftTask(TypedDict):
 
     topic: dict[str, Any]
     drafter: str
+    novelty_requests: int
 
 
 def prepare(state: PortfolioState) -> PortfolioState:
@@ -32,15 +33,19 @@ def prepare(state: PortfolioState) -> PortfolioState:
 
 def start_drafts(state: PortfolioState, runtime: Context) -> list[Send]:
     """One task per agent that drafts."""
-    names = runtime.context.options.drafters
-    return [Send("draft", DraftTask(topic=state["topic"], drafter=name)) for name in names]
+    return [
+        Send(
+            "draft", DraftTask(topic=state["topic"], drafter=name, novelty_requests=int(place < OF_DRAFTERS))
+        )
+        for place, name in enumerate(runtime.context.options.drafters)
+    ]
 
 
 async def draft(state: DraftTask, runtime: Context) -> PortfolioState:
     """The ideas of one agent at a small setting; its failure is recorded, and the others continue."""
     name, topic = state["drafter"], Topic.model_validate(state["topic"])
     agent = small_agent(name, runtime.context.options.drafts)
-    services = replace(runtime.context, options=agent.options)
+    services = replace(runtime.context, options=agent.options, novelty_requests=state["novelty_requests"])
     context = services if agent.context is None else agent.context(services, topic)
     with label_scope(name):
         try:
