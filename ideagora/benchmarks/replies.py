@@ -56,6 +56,15 @@ def read_letter(value: Any) -> Any:
     return found[1].upper()
 
 
+def read_closing_letter(text: str) -> tuple[str, str] | None:
+    """What precedes the last line of a text, and the letter that this line states alone: "Answer: B", "**B**"."""
+    before, _, line = text.rstrip().rpartition("\n")
+    found = _LETTER.fullmatch(only_text(line))
+    if found is None or found["after"] or found["rest"]:
+        return None
+    return before.strip(), found[1].upper()
+
+
 def only_text(value: Any) -> str:
     """A text without marks around it; also the only element of a list. Empty if there is none."""
     if isinstance(value, list) and len(value) == 1:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from ideagora.config import Settings
-from ideagora.errors import IdeagoraError
+from ideagora.errors import IdeagoraError, TopicNotCovered
 from ideagora.graphs.agent import Agent
 from ideagora.graphs.generate import folder_for, generate
 from ideagora.graphs.runtime.events import Listener
@@ -37,6 +37,10 @@ MAX_WITHOUT_CALL = 16
 """Runs besides those that can call a model at once; they read papers and write files meanwhile."""
 MAX_EXTERNAL = 16
 """Runs of external agents at once, since most of them are processes of their own."""
+NOT_COVERED = (
+    "the library has nothing on the topic: search a literature service (--source openalex), or add papers "
+    "(ideagora library add)"
+)
 NAMED = 3
 """Maximum number of runs listed for an outage."""
 
@@ -227,6 +231,8 @@ async def _result_of(
     except IdeagoraError as error:
         if error.fatal:
             raise
+        if isinstance(error, TopicNotCovered):  # without the topic, so that it is reported once for all
+            return RunResult(missing=NOT_COVERED)
         reason = f"the agent failed: {str(error).rstrip('.')}"
         return RunResult(missing=reason, down=str(error) if error.retryable else None)
     if outcome.down:

@@ -26,6 +26,11 @@ class Answer(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
+    @classmethod
+    def fields_of_prose(cls, text: str) -> dict[str, Any] | None:
+        """The fields of a reply without JSON that has one reading; ``None``: it has none, or several."""
+        return None
+
 
 class FreeText(Answer):
     """The whole reply without its thinking, for prompts that do not ask for JSON."""

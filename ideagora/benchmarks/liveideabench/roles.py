@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field
 from ideagora.benchmarks.judge_roles import judge_role
 from ideagora.benchmarks.jury.criteria import DEFAULT_CRITERIA, Criterion
 from ideagora.benchmarks.jury.critic import critic
-from ideagora.benchmarks.replies import Letter, read_letter
+from ideagora.benchmarks.replies import Letter, read_closing_letter, read_letter
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 
@@ -48,6 +48,12 @@ class Fluency(Answer):
 
     reason: str = Field(description="one sentence: the main common point and the main difference")
     letter: Annotated[Letter, BeforeValidator(read_letter)] = Field(description="A, B, C or D")
+
+    @classmethod
+    def fields_of_prose(cls, text: str) -> dict[str, Any] | None:
+        """The letter on the last line, after the reason."""
+        found = read_closing_letter(text)
+        return None if found is None else {"reason": found[0] or "None given.", "letter": found[1]}
 
 
 def _grade(engine: ExtractiveModel, inputs: FluencyInputs) -> dict[str, Any]:

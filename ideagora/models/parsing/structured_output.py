@@ -97,6 +97,10 @@ def _last_answer(text: str, values: Sequence[Any], answer_type: type[A]) -> A:
             return _answer_in(value, answer_type)
         except UnreadableReply as error:
             complaints.append(error.reason)
+    if not complaints and not is_refusal(text):
+        fields = answer_type.fields_of_prose(without_thinking(text))
+        if fields is not None:
+            return _validated(fields, answer_type)
     raise UnreadableReply(complaints[0] if complaints else _no_answer_reason(text))
 
 
