@@ -57,7 +57,7 @@ def read_letter(value: Any) -> Any:
 
 
 def read_closing_letter(text: str) -> tuple[str, str] | None:
-    """What precedes the last line of a text, and the letter that this line states alone: "Answer: B", "**B**"."""
+    """What precedes the last line of a text, and the letter that it states alone: "Answer: B", "**B**"."""
     before, _, line = text.rstrip().rpartition("\n")
     found = _LETTER.fullmatch(only_text(line))
     if found is None or found["after"] or found["rest"]:

@@ -258,7 +258,8 @@ def test_replies_have_the_reading_that_the_judge_means() -> None:
                 assert parse_answer(reply, Fluency).letter == letter
     prose = {
         "B": "B", "<think>A?</think>Both study soil.\n\nAnswer: B": "B", "A fine pair.\n**C**": "C",
-        "Both study soil.\nA or B": None, "A new method, so A.": None, "I cannot help.\nB": None, "B\nor C": None,
+        "Both study soil.\nA or B": None, "A new method, so A.": None, "I cannot help.\nB": None,
+        "B\nor C": None,
     }  # fmt: skip
     for text, letter in prose.items():
         with done.case(text):

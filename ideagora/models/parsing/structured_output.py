@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from ideagora.models.call import FreeText, Reply
+from ideagora.models.call import Answer, FreeText, Reply
 from ideagora.models.parsing.coercion import coerce_object, fold_name, list_field, match_fields
 from ideagora.models.parsing.json_extract import (
     AmbiguousJSON,
@@ -25,7 +25,7 @@ from ideagora.models.parsing.json_extract import (
     without_thinking,
 )
 
-A = TypeVar("A", bound=BaseModel)
+A = TypeVar("A", bound=Answer)
 
 _REFUSAL = re.compile(
     r"""^\W*(
