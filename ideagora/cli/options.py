@@ -95,6 +95,10 @@ class ModelOptions:
     api_base: Annotated[
         str | None, typer.Option(help="URL of an OpenAI-compatible server to use for all models.")
     ] = None
+    temperature: Annotated[
+        float | None,
+        typer.Option(help="Sampling temperature of all models, 0 to 2.", show_default="that of each role"),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -190,9 +194,9 @@ class OutputOptions:
 
 
 SETTINGS = frozenset({
-    "model", "reader_model", "judge_model", "api_base", "budget", "price_prompt", "price_completion",
-    "completion_limit", "timeout", "retries", "concurrency", "agent_timeout", "seed", "source", "store",
-    "home",
+    "model", "reader_model", "judge_model", "api_base", "temperature", "budget", "price_prompt",
+    "price_completion", "completion_limit", "timeout", "retries", "concurrency", "agent_timeout", "seed",
+    "source", "store", "home",
 })  # fmt: skip
 """Options that set the setting of the same name."""
 

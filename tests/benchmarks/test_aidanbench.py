@@ -318,7 +318,8 @@ def test_a_kill_loses_no_answer(home: Path) -> None:
     model = standin.Model(reply, seconds=lambda body: 0.03)
     with Loopback(model) as server:
         models = ["model:openai/x", "--judge", "openai/x", "--api-base", server.base, "--retries", "0"]
-        arguments = ["bench", "aidanbench", *models, "--ideas", "6", "--limit", "2", "--no-page", "--json"]
+        arguments = ["bench", "aidanbench", *models, "--ideas", "6", "--limit", "2", "--no-page", "--json",
+                     "--temperature", "0.3"]  # fmt: skip
         kills = (3, 12)
         for enough in kills:
             running = command.start([*arguments, "--out", "killed"])
@@ -332,5 +333,6 @@ def test_a_kill_loses_no_answer(home: Path) -> None:
     (figure,) = (one for one in json.loads(ended.out)["results"][0]["figures"] if one["measure"] == "answers")
     assert (figure["mean"], figure["n"]) == (6.0, 2)
     assert len(set(model.bodies)) == 2 * (6 + 6)
+    assert all('"temperature": 0.3' in body for body in model.bodies), "the one asked for is the one used"
     # what was out when a kill came may be asked again, and nothing else: two calls for each question
     assert len(model.bodies) - len(set(model.bodies)) <= len(kills) * 4
