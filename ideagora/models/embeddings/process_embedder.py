@@ -94,7 +94,7 @@ class ModelProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 env={**os.environ, "PYTHONPATH": _python_path()},
-                start_new_session=True,  # Ctrl-C is for this process
+                process_group=0,  # Ctrl-C is for this process
             )
         except OSError as error:
             raise EmbedderError(
