@@ -209,6 +209,14 @@ def _steering(request: Request, agent: Agent) -> Steering | None:
     return read_steering(request.focus, request.like, request.avoid, request.topic or "any")
 
 
+def _load_for_later() -> None:
+    from ideagora.models.offline.text import load_dictionary
+    from ideagora.report.run.write import load_templates
+
+    load_dictionary()
+    load_templates("report.html", "report.md")
+
+
 def _run(
     request: Request,
     settings: Settings,
@@ -216,7 +224,7 @@ def _run(
     errors: Console,
     chats: dict[str, BaseChatModel] | None,
 ) -> list[Outcome]:
-    from ideagora.report.run.write import load_templates, write_report
+    from ideagora.report.run.write import write_report
 
     if not request.quiet and not chats:
         _print_expected_cost(
@@ -235,7 +243,7 @@ def _run(
                 )
             return opened[0]
 
-        listener = preloading(progress.on_event, lambda: load_templates("report.html", "report.md"))
+        listener = preloading(progress.on_event, _load_for_later)
         outcomes = run_async(generate(tasks, library, listener, request.fresh, chats))
         for outcome in outcomes:
             if outcome.error is None and not (

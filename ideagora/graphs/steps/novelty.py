@@ -132,6 +132,8 @@ async def _retrieve(
     searches = [(_whole(draft), BY_IDEA), *((text, BY_FACET) for text in texts)]
     searches += [(query, BY_QUERY) for query in queries]
     mentioned = [name.name for name in names(f"{draft['novelty']} {draft['method']}")][:NAMES]
+    texts = [*(text for text, _ in searches), *mentioned]
+    await asyncio.to_thread(library.embedder.encode, texts)  # in one batch, not search by search
     found = alternately([await library.search(text, count) for text, count in searches])
     named = {
         scored.paper.id: scored.paper

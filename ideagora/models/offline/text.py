@@ -101,6 +101,11 @@ def _continues_run(token: str, inside: bool) -> bool:
     return not (inside and _is_participle(lower))
 
 
+def load_dictionary() -> None:
+    """Read lemminflect's dictionary, which otherwise the first word does; takes 0.3 s."""
+    _is_verb("walks")
+
+
 @lru_cache(maxsize=50_000)
 def _is_verb(lower: str) -> bool:
     """Whether a word is a verb, by lemminflect's dictionary or ``AMBIGUOUS_VERBS``."""
