@@ -38,7 +38,7 @@ from ideagora.models.cache.answers import ResponseCache
 from ideagora.models.cache.retry_failed import keys_to_retry, retry_counts
 from ideagora.models.client import LLMClient
 from ideagora.models.embeddings.process_embedder import start_early
-from ideagora.models.transport.providers import load_litellm, needs_litellm
+from ideagora.models.transport.providers import needs_litellm
 from ideagora.models.usage import UsageTracker, current_label, usage_label
 
 if TYPE_CHECKING:
@@ -296,15 +296,12 @@ async def _stream(
 
 
 def _warm_up(embedder: Callable[[], Embedder], job: Job, chats: Collection[str]) -> None:
-    """Load what the run will need soon: the embedding model in its process, and litellm in this one."""
-    calls_provider = needs_litellm(job.allowed_models, chats, job.settings)
-    if calls_provider:
-        start_early(job.settings.embedder)
+    """Load the embedding model in its process, unless the topic's vector is cached."""
+    if needs_litellm(job.allowed_models, chats, job.settings):
+        start_early(job.settings.embedder)  # the call leaves time for it
 
     def load() -> None:
-        if calls_provider:
-            load_litellm()
-        with suppress(IdeagoraError):  # the error is raised again where the model is needed
+        with suppress(IdeagoraError):  # raised again where the model is needed
             embedder().encode([job.first_text])
 
     threading.Thread(target=load, name="warm-up", daemon=True).start()
