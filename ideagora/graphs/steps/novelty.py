@@ -6,6 +6,7 @@ facets and idea then select by similarity.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
