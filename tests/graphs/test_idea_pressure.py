@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ideagora.graphs.steps.novelty import facet_query
 from ideagora.graphs.task import Task
 from ideagora.models.chat_models import ScriptedCall
 from ideagora.schema import Idea, Paper, ScoredPaper, Topic
@@ -218,9 +219,10 @@ class ListedAndSearched(Searched, Listed):
 def test_a_web_service_is_asked_the_ideas_own_queries_alone() -> None:
     papers = list(line(40, 6).papers.values())
     for world in (Searched(papers), ListedAndSearched(papers)):
-        ran = Ran(task_of(branches=1, length=1), world, folder=type(world).__name__)
-        idea = ran.ideas[0]
-        texts = {f"{idea.title}. {idea.summary}", *idea.facets.values()}
+        task = task_of(branches=1, length=1)
+        idea = Ran(task, world, folder=type(world).__name__).ideas[0]
+        facets = {facet_query(task.topic.text, facet, text) for facet, text in idea.facets.items()}
+        texts = {f"{idea.title}. {idea.summary}", *facets}
         check = idea.novelty_check
         assert check
         asked = set(check.queries) & set(world.queries)
