@@ -65,23 +65,24 @@ def compared_idea(draft: Mapping[str, Any]) -> ComparedIdea:
     return ComparedIdea(**{name: draft[name] for name in ComparedIdea.model_fields})
 
 
-def _compare_ideas(engine: ExtractiveModel, inputs: DuplicateInputs) -> dict[str, Any]:
-    return {"comparisons": [_compare_pair(engine, inputs, pair) for pair in inputs.pairs]}
+def _compare_ideas(engine: ExtractiveModel, inputs: DuplicateInputs) -> PairComparisons:
+    return PairComparisons(comparisons=tuple(_compare_pair(engine, inputs, pair) for pair in inputs.pairs))
 
 
-def _compare_pair(engine: ExtractiveModel, inputs: DuplicateInputs, pair: IdeaPair) -> dict[str, Any]:
+def _compare_pair(engine: ExtractiveModel, inputs: DuplicateInputs, pair: IdeaPair) -> PairComparison:
     first, second = inputs.ideas[pair.first], inputs.ideas[pair.second]
     similarity = {
         facet: engine.similarity(getattr(first, facet), [getattr(second, facet)])[0]
         for facet in ("purpose", "mechanism")
     }
     figures = ", ".join(f"{facet} {value:.2f}" for facet, value in similarity.items())
-    return {
-        "first": pair.first,
-        "second": pair.second,
-        "difference": f'Similarity: {figures}; "same" starts at {SAME:.2f}.',
-        **{facet: facet_level(value) for facet, value in similarity.items()},
-    }
+    return PairComparison(
+        first=pair.first,
+        second=pair.second,
+        difference=f'Similarity: {figures}; "same" starts at {SAME:.2f}.',
+        purpose=facet_level(similarity["purpose"]),
+        mechanism=facet_level(similarity["mechanism"]),
+    )
 
 
 def _check_pairs(inputs: DuplicateInputs, answer: PairComparisons) -> str | None:

@@ -7,7 +7,7 @@ literature queries (Table 19), which saves a separate call.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
@@ -144,23 +144,23 @@ class DesignInputs(Inputs):
     entities: tuple[EntityView, ...]
 
 
-def _design(engine: ExtractiveModel, inputs: DesignInputs) -> dict[str, Any]:
+def _design(engine: ExtractiveModel, inputs: DesignInputs) -> Plan:
     """Return a plan with one step, a first cheap test, and the outcome that refutes the idea."""
     test = (
         inputs.evaluation.strip() or f"Apply the proposal by hand to ten cases of the topic: {inputs.topic}."
     )
     refuted = test.partition(DROP_IF)[2]
     named = texts.names(f"{inputs.evaluation} {inputs.idea.motivation or ''}")
-    return {
-        "steps": [test],
-        "datasets": [name.name for name in named if name.kind == "dataset"],
-        "baselines": [],
-        "metrics": [],
-        "ablations": [],
-        "risks": [],
-        "refuted_if": refuted or "None of the ten cases improves.",
-        "cost": None,
-    }
+    return Plan(
+        steps=(test,),
+        datasets=tuple(name.name for name in named if name.kind == "dataset"),
+        baselines=(),
+        metrics=(),
+        ablations=(),
+        risks=(),
+        refuted_if=refuted or "None of the ten cases improves.",
+        cost=None,
+    )
 
 
 EXPERIMENT_DESIGNER = Role(
@@ -199,9 +199,9 @@ class Review(Answer):
     )
 
 
-def _review(engine: ExtractiveModel, inputs: ReviewInputs) -> dict[str, Any]:
+def _review(engine: ExtractiveModel, inputs: ReviewInputs) -> Review:
     """Return an empty review: an extractive model cannot judge what an experiment lacks."""
-    return {"defects": [], "suggestions": [], "queries": []}
+    return Review(defects=(), suggestions=(), queries=())
 
 
 EXPERIMENT_REVIEWER = Role(
@@ -227,12 +227,21 @@ class RefineInputs(Inputs):
     searches: tuple[SearchView, ...]
 
 
-def _refine(engine: ExtractiveModel, inputs: RefineInputs) -> dict[str, Any]:
+def _refine(engine: ExtractiveModel, inputs: RefineInputs) -> RefinedPlan:
     """Return the plan unchanged, with every suggestion declined."""
-    declined = [f"{suggestion} {DECLINED}" for suggestion in (*inputs.defects, *inputs.suggestions)]
-    steps = [str(number) for number in range(1, len(inputs.plan.steps) + 1)]
-    unchanged = dict.fromkeys((*PLAN_PARTS, "amended_method", "amended_claim"))
-    return {**unchanged, "steps": steps, "declined": declined}
+    return RefinedPlan(
+        steps=tuple(str(number) for number in range(1, len(inputs.plan.steps) + 1)),
+        datasets=None,
+        baselines=None,
+        metrics=None,
+        ablations=None,
+        risks=None,
+        refuted_if=None,
+        cost=None,
+        declined=tuple(f"{found} {DECLINED}" for found in (*inputs.defects, *inputs.suggestions)),
+        amended_method=None,
+        amended_claim=None,
+    )
 
 
 def _check_refined(inputs: RefineInputs, answer: RefinedPlan) -> str | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import cycle, islice
-from typing import Any
 
+from ideagora.agents.idea_parts import IdeaDraft, IdeaSource, SourcedIdea
 from ideagora.agents.offline_leads.leads import (
     Fit,
     LeadText,
@@ -98,8 +98,8 @@ def draft_lead(
     direction: DirectionView | None = None,
     too_close: tuple[TooClose, ...] = (),
     chain_length: int = 0,
-) -> dict[str, Any]:
-    """Return a lead in the fields of a ``SourcedIdea``: the handler of ideators without candidates.
+) -> SourcedIdea:
+    """Return a lead: the handler of ideators without candidates.
 
     Args:
         engine: the offline model.
@@ -123,28 +123,30 @@ def draft_lead(
     return _write_lead(inputs, facts, fit)
 
 
-def lead_as_steps(lead: Mapping[str, Any]) -> str:
+def lead_as_steps(lead: SourcedIdea) -> str:
     """Return the method of a lead as steps: take the mechanism, apply it, make the first test."""
     return "\n".join(
         (
-            f"1. Take this mechanism: {lead['method']}.",
-            f"2. Apply it to this limitation: {lead['motivation']}.",
-            f"3. {lead['evaluation']}",
+            f"1. Take this mechanism: {lead.method}.",
+            f"2. Apply it to this limitation: {lead.motivation}.",
+            f"3. {lead.evaluation}",
         )
     )
 
 
-def draft_weighed_lead(engine: ExtractiveModel, inputs: IdeaInputs) -> dict[str, Any]:
-    """Return a lead with candidates in the fields of an ``IdeaDraft``: the ideator's offline handler."""
+def draft_weighed_lead(engine: ExtractiveModel, inputs: IdeaInputs) -> IdeaDraft:
+    """Return a lead with candidates: the ideator's offline handler."""
     papers, fit = _best_pair(engine, inputs)
     lead = _lead_text(inputs, papers, fit)
-    return {
-        **_candidates(engine, inputs, papers, fit),
-        "claim": lead.claim,
-        "might_fail": lead.doubt,
-        **_write_lead(inputs, papers, fit),
-        "queries": [],
-    }
+    return _write_lead(inputs, papers, fit).extended_to(
+        IdeaDraft,
+        candidates=_candidates(engine, inputs, papers, fit),
+        obvious=1 if inputs.candidates > 1 else None,
+        chosen=0 if inputs.candidates else None,
+        claim=lead.claim,
+        might_fail=lead.doubt,
+        queries=(),
+    )
 
 
 def _best_pair(engine: ExtractiveModel, inputs: IdeaInputs) -> tuple[list[PaperFacts], Fit]:
@@ -158,42 +160,38 @@ def _lead_text(inputs: IdeaInputs, papers: Sequence[PaperFacts], fit: Fit) -> Le
     return write_lead(fit, papers[fit.weak], papers[fit.strong], place)
 
 
-def _write_lead(inputs: IdeaInputs, papers: Sequence[PaperFacts], fit: Fit) -> dict[str, Any]:
+def _write_lead(inputs: IdeaInputs, papers: Sequence[PaperFacts], fit: Fit) -> SourcedIdea:
     lead, problem = _lead_text(inputs, papers, fit), papers[fit.strong].problem
-    sources = [("motivation", fit.weak, lead.limitation), ("method", fit.strong, lead.mechanism)]
-    if problem:
-        sources.append(("novelty", fit.strong, problem))
-    return {
-        "title": lead.title,
-        "motivation": lead.motivation,
-        "novelty": lead.novelty,
-        "method": lead.method,
-        "summary": f"{texts.without_stop(lead.limitation)}. {lead.mechanism}",
-        "purpose": lead.limitation,
-        "mechanism": lead.mechanism,
-        "evaluation": lead.test,
-        "sources": [
-            {"part": part, "paper": paper, "quote": quote} for part, paper, quote in sources if quote
-        ],
-    }
+    sources = (
+        IdeaSource(part="motivation", paper=fit.weak, quote=lead.limitation),
+        IdeaSource(part="method", paper=fit.strong, quote=lead.mechanism),
+        IdeaSource(part="novelty", paper=fit.strong, quote=problem or ""),
+    )
+    return SourcedIdea(
+        title=lead.title,
+        motivation=lead.motivation,
+        novelty=lead.novelty,
+        method=lead.method,
+        summary=f"{texts.without_stop(lead.limitation)}. {lead.mechanism}",
+        purpose=lead.limitation,
+        mechanism=lead.mechanism,
+        evaluation=lead.test,
+        sources=tuple(source for source in sources if source.quote),
+    )
 
 
 def _candidates(
     engine: ExtractiveModel, inputs: IdeaInputs, papers: Sequence[PaperFacts], fit: Fit
-) -> dict[str, Any]:
-    """Return the pair and others for the same limitation; the obvious one has the most similar paper."""
+) -> tuple[str, ...]:
+    """Return the pair and others for the same limitation; the second one has the most similar paper."""
     weak, strong = papers[fit.weak], papers[fit.strong]
     others = [papers[i] for i in range(len(papers)) if i not in (fit.weak, fit.strong)] or [strong]
     ranked = engine.rank(weak.text or weak.name, [paper.text or paper.name for paper in others])
     sources = [strong, *(others[place] for place, _ in ranked)]
-    return {
-        "candidates": [
-            f"Use the mechanism of {source.name} for the limitation of {weak.name}."
-            for source in islice(cycle(sources), inputs.candidates)
-        ],
-        "obvious": 1 if inputs.candidates > 1 else None,
-        "chosen": 0 if inputs.candidates else None,
-    }
+    return tuple(
+        f"Use the mechanism of {source.name} for the limitation of {weak.name}."
+        for source in islice(cycle(sources), inputs.candidates)
+    )
 
 
 def _fit_of_direction(engine: ExtractiveModel, inputs: IdeaInputs, papers: Sequence[PaperFacts]) -> Fit:

@@ -7,7 +7,7 @@ the paper accepts or rejects.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal, get_args
 
 from pydantic import Field
 
@@ -43,7 +43,7 @@ class Queries(Answer):
     queries: tuple[str, ...] = Field(description="a literature search query of 3 to 10 words")
 
 
-def _plan_queries(engine: ExtractiveModel, inputs: PlannerInputs) -> dict[str, Any]:
+def _plan_queries(engine: ExtractiveModel, inputs: PlannerInputs) -> Queries:
     topic = texts.without_stop(texts.clip(inputs.topic, 30))
     focus = [texts.clip(texts.without_stop(inputs.focus), 10)] if inputs.focus else []
     aspects = [phrase for phrase in texts.phrases(inputs.topic) if not texts.is_generic(phrase)]
@@ -55,7 +55,7 @@ def _plan_queries(engine: ExtractiveModel, inputs: PlannerInputs) -> dict[str, A
         *(f"{suffix} of {topic}" for suffix in suffixes),
         *(f"{topic} {n}" for n in range(2, 20)),
     ]
-    return {"queries": list({query.lower(): query for query in queries}.values())[: inputs.count]}
+    return Queries(queries=tuple({query.lower(): query for query in queries}.values())[: inputs.count])
 
 
 def _check_queries(inputs: PlannerInputs, answer: Queries) -> str | None:
@@ -91,10 +91,10 @@ class RewordedQuery(Answer):
     query: str = Field(description="the new query, 2 to 8 words")
 
 
-def _reword_query(engine: ExtractiveModel, inputs: RewordingInputs) -> dict[str, Any]:
+def _reword_query(engine: ExtractiveModel, inputs: RewordingInputs) -> RewordedQuery:
     words = [word for word in inputs.query.split() if not texts.is_generic(word)]
     shorter = " ".join(words) if 1 < len(words) < len(inputs.query.split()) else inputs.topic
-    return {"reason": "Its general words are left out.", "query": texts.clip(shorter, 8)}
+    return RewordedQuery(reason="Its general words are left out.", query=texts.clip(shorter, 8))
 
 
 QUERY_REWORDER = Role(
@@ -126,6 +126,8 @@ class RelevanceInputs(Inputs):
 
 
 Contribution = Literal["method", "measurement", "other"]
+Grade = Literal[0, 1, 2, 3]
+GRADES: tuple[Grade, ...] = get_args(Grade)
 
 
 class Judgement(Answer):
@@ -134,7 +136,7 @@ class Judgement(Answer):
     paper: int = Field(description="number of the paper")
     reason: str = Field(description="one sentence: what the paper offers for the topic")
     contribution: Contribution = Field(description="method: proposes one; measurement: evaluates or compares")
-    grade: Literal[0, 1, 2, 3] = Field(description="as defined above")
+    grade: Grade = Field(description="as defined above")
 
 
 class Judgements(Answer):
@@ -146,25 +148,29 @@ class Judgements(Answer):
     )
 
 
-def _judge_relevance(engine: ExtractiveModel, inputs: RelevanceInputs) -> dict[str, Any]:
+def _judge_relevance(engine: ExtractiveModel, inputs: RelevanceInputs) -> Judgements:
     searched = [paper_text(paper) for paper in inputs.papers]
     if searched and not (covered := coverage(engine, inputs.topic, searched)).is_enough:
         reason = (
             f"The papers found do not cover the topic (score {covered.score:.2f}, "
             f"minimum {COVERAGE_THRESHOLD:.2f})."
         )
-        off_topic = {"reason": reason, "contribution": "other", "grade": 0}
-        count = len(inputs.candidates)
-        return {"judgements": [{"paper": n, **off_topic} for n in range(count)], "best_first": []}
+        return Judgements(
+            judgements=tuple(
+                Judgement(paper=number, reason=reason, contribution="other", grade=0)
+                for number in range(len(inputs.candidates))
+            ),
+            best_first=(),
+        )
     shares = [
         *topic_scores(engine, inputs.topic, searched),
         *_linked_scores(engine, inputs.topic, inputs.citing, inputs.latest),
         *_linked_scores(engine, inputs.topic, inputs.cited, inputs.earliest),
     ]
     judgements = [_judgement(engine, inputs, number, share) for number, share in enumerate(shares)]
-    accepted = [number for number, judged in enumerate(judgements) if judged["grade"] >= ACCEPTED_GRADE]
+    accepted = [number for number, judged in enumerate(judgements) if judged.grade >= ACCEPTED_GRADE]
     best_first = sorted(accepted, key=lambda number: (-shares[number], number))
-    return {"judgements": judgements, "best_first": best_first}
+    return Judgements(judgements=tuple(judgements), best_first=tuple(best_first))
 
 
 def _linked_scores(
@@ -174,18 +180,18 @@ def _linked_scores(
     return topic_scores(engine, topic, texts_of, paper_text(linked) if linked else None)
 
 
-def _judgement(engine: ExtractiveModel, inputs: RelevanceInputs, number: int, share: float) -> dict[str, Any]:
+def _judgement(engine: ExtractiveModel, inputs: RelevanceInputs, number: int, share: float) -> Judgement:
     paper, is_linked = inputs.candidates[number], number >= len(inputs.papers)
     limit = CITED_ON_TOPIC_SHARE if is_linked else ON_TOPIC_SHARE
     reference = "the linked paper" if is_linked else "the best match"
     sentence, _ = engine.best_sentence(inputs.topic, paper_text(paper))
-    return {
-        "paper": number,
-        "reason": f"Its similarity to the topic is {share:.0%} of that of {reference} (minimum {limit:.0%}). "
+    return Judgement(
+        paper=number,
+        reason=f"Its similarity to the topic is {share:.0%} of that of {reference} (minimum {limit:.0%}). "
         f"Closest sentence: {sentence}",
-        "contribution": "measurement" if is_resource(paper.title, paper.abstract or "") else "method",
-        "grade": sum(share >= bound for bound in (limit / 2, limit, (1 + limit) / 2)),
-    }
+        contribution="measurement" if is_resource(paper.title, paper.abstract or "") else "method",
+        grade=GRADES[sum(share >= bound for bound in (limit / 2, limit, (1 + limit) / 2))],
+    )
 
 
 def paper_text(paper: PaperBrief) -> str:

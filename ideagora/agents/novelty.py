@@ -7,7 +7,7 @@ whole, says whether two papers together make it obvious.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -97,21 +97,21 @@ class NoveltyVerdict(Answer):
     reason: str = Field(description="one or two sentences: why this verdict")
 
 
-def _compare_papers(engine: ExtractiveModel, inputs: NoveltyInputs) -> dict[str, Any]:
-    comparisons = [_compare_paper(engine, inputs, i) for i in range(len(inputs.papers))]
-    is_published = any(c["purpose"] == c["mechanism"] == "same" for c in comparisons)
-    return {
-        "plain_purpose": inputs.purpose,
-        "plain_mechanism": inputs.mechanism,
-        "comparisons": comparisons,
-        "from_memory": [],
-        "combination": [],
-        "verdict": "published" if is_published else "novel",
-        "reason": "By sentence similarity alone, which cannot tell whether a combination is obvious.",
-    }
+def _compare_papers(engine: ExtractiveModel, inputs: NoveltyInputs) -> NoveltyVerdict:
+    comparisons = tuple(_compare_paper(engine, inputs, i) for i in range(len(inputs.papers)))
+    is_published = any(c.purpose == c.mechanism == "same" for c in comparisons)
+    return NoveltyVerdict(
+        plain_purpose=inputs.purpose,
+        plain_mechanism=inputs.mechanism,
+        comparisons=comparisons,
+        from_memory=(),
+        combination=(),
+        verdict="published" if is_published else "novel",
+        reason="By sentence similarity alone, which cannot tell whether a combination is obvious.",
+    )
 
 
-def _compare_paper(engine: ExtractiveModel, inputs: NoveltyInputs, number: int) -> dict[str, Any]:
+def _compare_paper(engine: ExtractiveModel, inputs: NoveltyInputs, number: int) -> PaperComparison:
     paper = inputs.papers[number]
     parts = texts.sentences((paper.abstract or "").strip() or paper.title)
     nearest = {
@@ -119,12 +119,15 @@ def _compare_paper(engine: ExtractiveModel, inputs: NoveltyInputs, number: int) 
         for facet in ("purpose", "mechanism", "evaluation")
     }
     score, quoted = max(nearest["purpose"], nearest["mechanism"])
-    return {
-        "paper": number,
-        **{facet: facet_level(similarity) for facet, (similarity, _) in nearest.items()},
-        "overlap": quoted,
-        "difference": f'The closest sentence has similarity {score:.2f}; "same" starts at {SAME:.2f}.',
-    }
+    levels = {facet: facet_level(similarity) for facet, (similarity, _) in nearest.items()}
+    return PaperComparison(
+        paper=number,
+        purpose=levels["purpose"],
+        mechanism=levels["mechanism"],
+        evaluation=levels["evaluation"],
+        overlap=quoted,
+        difference=f'The closest sentence has similarity {score:.2f}; "same" starts at {SAME:.2f}.',
+    )
 
 
 def facet_level(score: float) -> FacetLevel:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from pydantic import Field
 
@@ -45,7 +44,7 @@ class PaperTopic(Answer):
     task: str = Field(description="the task within it that the paper addresses, 3 to 12 words")
 
 
-def _extract_topic(engine: ExtractiveModel, inputs: TopicInputs) -> dict[str, Any]:
+def _extract_topic(engine: ExtractiveModel, inputs: TopicInputs) -> PaperTopic:
     """Return a phrase of title and abstract as topic, and phrases of the problem sentence as task."""
     own = system_name(inputs.title)
     text = inputs.abstract or inputs.opening or inputs.title
@@ -54,10 +53,10 @@ def _extract_topic(engine: ExtractiveModel, inputs: TopicInputs) -> dict[str, An
     head = inputs.title.partition(": ")[2] if own else inputs.title
     fields = engine.key_phrases(f"{head}. {text}", 1, avoid) or [_clean_phrase(head or text, own)]
     tasks = [p for p in engine.key_phrases(problem, 2, avoid) if p.lower() != fields[0].lower()]
-    return {
-        "topic": texts.clip(fields[0], 8),
-        "task": texts.listed(tasks) or _clean_phrase(texts.clip(head or text, 10), own),
-    }
+    return PaperTopic(
+        topic=texts.clip(fields[0], 8),
+        task=texts.listed(tasks) or _clean_phrase(texts.clip(head or text, 10), own),
+    )
 
 
 def _clean_phrase(text: str, own: str | None) -> str:
@@ -108,7 +107,7 @@ class PaperIdea(Answer):
     title: str = Field(description="a descriptive title of at most 15 words, different from the paper's")
 
 
-def _extract_idea(engine: ExtractiveModel, inputs: PaperInputs) -> dict[str, Any]:
+def _extract_idea(engine: ExtractiveModel, inputs: PaperInputs) -> PaperIdea:
     own = system_name(inputs.title)
     first = " ".join(texts.sentences(inputs.text)[:IDEA_SENTENCES])
     text = remove_name(remove_outcomes(first), own) or remove_name(inputs.title, own)
@@ -117,12 +116,12 @@ def _extract_idea(engine: ExtractiveModel, inputs: PaperInputs) -> dict[str, Any
     lack, step = engine.nearest_clauses(facets["problem"] or method, method)
     phrases = engine.key_phrases(method, 2) or [step]
     title = texts.title_case(texts.clip(" and ".join(phrases), 14))
-    return {
-        "motivation": facets["problem"],
-        "method": texts.clip(method, 150),
-        "novelty": f"Earlier work: {lack}. This idea: {step}." if facets["problem"] else None,
-        "title": title if _normalize(title) != _normalize(inputs.title) else f"An Idea on {title}",
-    }
+    return PaperIdea(
+        motivation=facets["problem"],
+        method=texts.clip(method, 150),
+        novelty=f"Earlier work: {lack}. This idea: {step}." if facets["problem"] else None,
+        title=title if _normalize(title) != _normalize(inputs.title) else f"An Idea on {title}",
+    )
 
 
 def _check_idea(inputs: PaperInputs, answer: PaperIdea) -> str | None:
@@ -159,7 +158,7 @@ class PaperExperiment(Answer):
     ablations: tuple[str, ...] = Field(description="components removed, one per entry; [] if not stated")
 
 
-def _extract_experiment(engine: ExtractiveModel, inputs: PaperInputs) -> dict[str, Any]:
+def _extract_experiment(engine: ExtractiveModel, inputs: PaperInputs) -> PaperExperiment:
     """Return sentences about experiments that report no outcome, and the names in them."""
     own = system_name(inputs.title)
     parts = texts.sentences(inputs.text)
@@ -176,19 +175,19 @@ def _extract_experiment(engine: ExtractiveModel, inputs: PaperInputs) -> dict[st
     plans = [parts[place] for place in near if not find_outcomes(parts[place]) and parts[place] not in other]
     steps = [remove_name(sentence, own) for sentence in plans]
     named = {
-        kind: list(dict.fromkeys(n.name for n in names if n.kind == kind))
+        kind: tuple(dict.fromkeys(n.name for n in names if n.kind == kind))
         for kind in ("dataset", "model", "metric")
     }
     data = ", ".join(named["dataset"])
     if not steps and data:
         steps = [f"Evaluate on {data}."]
-    return {
-        "steps": steps,
-        "datasets": named["dataset"] if steps else [],
-        "baselines": named["model"] if steps else [],
-        "metrics": named["metric"] if steps else [],
-        "ablations": [],
-    }
+    return PaperExperiment(
+        steps=tuple(steps),
+        datasets=named["dataset"] if steps else (),
+        baselines=named["model"] if steps else (),
+        metrics=named["metric"] if steps else (),
+        ablations=(),
+    )
 
 
 EXPERIMENT_SIMILARITY = 0.3

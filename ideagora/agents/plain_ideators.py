@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, Protocol
 
-from ideagora.agents.chain_of_ideas.ideator import IdeaParts, SourcedIdea, check_sources
 from ideagora.agents.idea_inputs import ProposedIdea, TooClose, draft_lead
+from ideagora.agents.idea_parts import IdeaParts, SourcedIdea, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief
 from ideagora.models.call import Inputs
@@ -56,7 +56,7 @@ class DirectIdea(IdeaParts):
     """An idea without sources."""
 
 
-def _recombine_topic(engine: ExtractiveModel, inputs: DirectInputs) -> dict[str, Any]:
+def _recombine_topic(engine: ExtractiveModel, inputs: DirectInputs) -> DirectIdea:
     """Return a one-factor-at-a-time plan from the topic's own words; there is no text to extract from.
 
     Each further idea varies other words; when none are left, it repeats the first.
@@ -74,18 +74,18 @@ def _recombine_topic(engine: ExtractiveModel, inputs: DirectInputs) -> dict[str,
         f"Change only {first} and keep everything else fixed.",
         f"Change only {last} and keep everything else fixed." if first != last else "Repeat with other data.",
     ]
-    return {
-        "motivation": f"The topic is “{topic}”. No papers were retrieved and the offline model has no "
+    return DirectIdea(
+        motivation=f"The topic is “{topic}”. No papers were retrieved and the offline model has no "
         "knowledge of its own, so it cannot say why the topic matters or what has been tried.",
-        "method": "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1)),
-        "novelty": "None is claimed, because no literature was consulted. The plan only recombines the words "
+        method="\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1)),
+        novelty="None is claimed, because no literature was consulted. The plan only recombines the words "
         "of the topic as a starting point.",
-        "title": texts.title_case(f"Varying {both} one at a time"),
-        "summary": f"For the topic “{topic}”, isolate {both} and vary one factor at a time.",
-        "purpose": f"Find out which factors matter for: {topic}.",
-        "mechanism": f"Change one factor at a time: {both}.",
-        "evaluation": f"Compare each change with the simplest system on the same tasks: {topic}.",
-    }
+        title=texts.title_case(f"Varying {both} one at a time"),
+        summary=f"For the topic “{topic}”, isolate {both} and vary one factor at a time.",
+        purpose=f"Find out which factors matter for: {topic}.",
+        mechanism=f"Change one factor at a time: {both}.",
+        evaluation=f"Compare each change with the simplest system on the same tasks: {topic}.",
+    )
 
 
 DIRECT_IDEATOR = Role(
@@ -111,15 +111,16 @@ class RagIdea(SourcedIdea):
     """An idea based on retrieved papers."""
 
 
-def _draft_lead(engine: ExtractiveModel, inputs: RagInputs) -> dict[str, Any]:
+def _draft_lead(engine: ExtractiveModel, inputs: RagInputs) -> RagIdea:
     """Return a lead from the retrieved papers, without a chain."""
-    return draft_distinct_lead(engine, inputs.topic, inputs.papers, inputs.proposed)
+    lead = draft_distinct_lead(engine, inputs.topic, inputs.papers, inputs.proposed)
+    return lead.extended_to(RagIdea)
 
 
 def draft_distinct_lead(
     engine: ExtractiveModel, topic: str, papers: Sequence[PaperBrief], proposed: Sequence[ProposedIdea]
-) -> dict[str, Any]:
-    """Return a lead from papers that form no chain, in the fields of an ``SourcedIdea``.
+) -> SourcedIdea:
+    """Return a lead from papers that form no chain.
 
     A lead that was already proposed gives way to one with the mechanism of another paper; when none is left,
     it is repeated.
@@ -127,8 +128,8 @@ def draft_distinct_lead(
     used: list[TooClose] = []
     while True:
         draft = draft_lead(engine, topic, papers, too_close=tuple(used))
-        mechanism = next((source["paper"] for source in draft["sources"] if source["part"] == "method"), None)
-        is_new = all(_key(idea.title) != _key(draft["title"]) for idea in proposed)
+        mechanism = next((source.paper for source in draft.sources if source.part == "method"), None)
+        is_new = all(_key(idea.title) != _key(draft.title) for idea in proposed)
         if is_new or mechanism is None or mechanism in {one.paper for one in used}:
             return draft
         used.append(TooClose(paper=mechanism, title=papers[mechanism].title, overlap=None))

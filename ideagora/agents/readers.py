@@ -6,7 +6,7 @@ one call is ours.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -81,40 +81,39 @@ class ReaderInputs(Inputs):
     references: tuple[PaperBrief, ...]
 
 
-def _read(engine: ExtractiveModel, inputs: ReaderInputs) -> dict[str, Any]:
-    return {
-        **_facets(engine, inputs.text),
-        "why_it_works": None,
-        "details": None,
-        "references": _choose_references(engine, inputs),
-    }
+def _read(engine: ExtractiveModel, inputs: ReaderInputs) -> FullTextReading:
+    references = _choose_references(engine, inputs)
+    reading = _read_text(engine, inputs.text)
+    return reading.extended_to(FullTextReading, why_it_works=None, details=None, references=references)
 
 
-def _facets(engine: ExtractiveModel, text: str) -> dict[str, Any]:
+def _read_text(engine: ExtractiveModel, text: str) -> PaperReading:
     facets = engine.facets(text, ["problem", "method", "finding", "limitation"])
     names = texts.names(text)[:8]
-    return {
-        **facets,
-        "method": facets["method"] or text,
-        "experiment": facets["finding"],
-        "entities": [{"name": n.name, "description": n.sentence, "kind": n.kind} for n in names],
-    }
+    return PaperReading(
+        problem=facets["problem"],
+        method=facets["method"] or text,
+        finding=facets["finding"],
+        limitation=facets["limitation"],
+        experiment=facets["finding"],
+        entities=tuple(ReadEntity(name=n.name, description=n.sentence, kind=n.kind) for n in names),
+    )
 
 
-def _choose_references(engine: ExtractiveModel, inputs: ReaderInputs) -> list[dict[str, Any]]:
+def _choose_references(engine: ExtractiveModel, inputs: ReaderInputs) -> list[ReadReference]:
     candidates = [paper_text(reference) for reference in inputs.references]
     reading = f"{inputs.title}. {inputs.text[:READING_PREFIX]}"
     shares = topic_scores(engine, inputs.topic, candidates, reading)
-    followed = []
+    followed: list[ReadReference] = []
     for number, share in sorted(enumerate(shares), key=lambda pair: (-pair[1], pair[0]))[:3]:
         if share < CITED_ON_TOPIC_SHARE:
             continue
         named = texts.short_name(inputs.references[number].title).lower() in inputs.text.lower()
-        relation = "builds on" if named else "unclear"
         reason = f"Its similarity to the topic and the paper is {share:.0%} of the paper's own" + (
             ", and the text names it." if named else "."
         )
-        followed.append({"paper": number, "relation": relation, "reason": reason})
+        relation: Relation = "builds on" if named else "unclear"
+        followed.append(ReadReference(paper=number, relation=relation, reason=reason))
     return followed
 
 
@@ -155,9 +154,13 @@ class AbstractReadings(Answer):
     readings: tuple[AbstractReading, ...]
 
 
-def _read_abstracts(engine: ExtractiveModel, inputs: AbstractInputs) -> dict[str, Any]:
-    readings = [_facets(engine, paper.abstract or paper.title) for paper in inputs.papers]
-    return {"readings": [{"paper": number, **reading} for number, reading in enumerate(readings)]}
+def _read_abstracts(engine: ExtractiveModel, inputs: AbstractInputs) -> AbstractReadings:
+    readings = (_read_text(engine, paper.abstract or paper.title) for paper in inputs.papers)
+    return AbstractReadings(
+        readings=tuple(
+            reading.extended_to(AbstractReading, paper=number) for number, reading in enumerate(readings)
+        )
+    )
 
 
 def _check_abstracts(inputs: AbstractInputs, answer: AbstractReadings) -> str | None:

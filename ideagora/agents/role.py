@@ -21,8 +21,8 @@ from ideagora.prompts.loader import Prompt, check_prompt, load_prompt
 
 if TYPE_CHECKING:
     from ideagora.models.cache.answers import Alternatives
-    from ideagora.models.call import OfflineHandler
     from ideagora.models.client import LLMClient
+    from ideagora.models.offline import ExtractiveModel
 
 ROLES: dict[str, Role[Any]] = {}
 """All roles by name. Defining a role registers it here."""
@@ -36,7 +36,7 @@ class Role(Generic[A]):
     group: Group
     inputs: type[Inputs]
     answer: type[A]
-    offline: OfflineHandler
+    offline: Callable[[ExtractiveModel, Any], A]
     temperature: float | None = None
     check: Callable[[Any, A], str | None] | None = None
     completion_limit: int = COMPLETION_LIMIT

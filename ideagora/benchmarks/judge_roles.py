@@ -12,7 +12,7 @@ from ideagora.models.call import A, Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
 
 if TYPE_CHECKING:
-    from ideagora.models.call import OfflineHandler
+    pass
 
 TEMPERATURE = 0.0
 Check = Callable[[Any, A], str | None]
@@ -53,7 +53,7 @@ def judge_role(
     name: str,
     inputs: type[Inputs],
     answer: type[A],
-    offline: OfflineHandler,
+    offline: Callable[[ExtractiveModel, Any], A],
     prompts: Path,
     check: Check[A] | None = None,
 ) -> Role[A]:
@@ -71,16 +71,18 @@ def judge_role(
 
 
 def rate_similarity(
+    answer: type[A],
     scale: Scale,
     texts: Callable[[Any], tuple[str, str]],
     *,
     rating: str = "rating",
     reason: str = "reason",
     decimals: int = 0,
-) -> OfflineHandler:
+) -> Callable[[ExtractiveModel, Any], A]:
     """The offline judge that states how similar the wording of two texts is, on a scale.
 
     Args:
+        answer: the role's answer.
         scale: of the rating.
         texts: the two texts, from the role's inputs.
         rating: field of the answer for the number.
@@ -88,12 +90,10 @@ def rate_similarity(
         decimals: of the rating.
     """
 
-    def handler(engine: ExtractiveModel, inputs: Inputs) -> dict[str, Any]:
+    def handler(engine: ExtractiveModel, inputs: Inputs) -> A:
         first, second = texts(inputs)
         cosine = engine.similarity(first, [second])[0]
-        return {
-            reason: f"Similarity of the wording {cosine:.2f}, which is not the quality.",
-            rating: scale.of_cosine(cosine, decimals),
-        }
+        why = f"Similarity of the wording {cosine:.2f}, which is not the quality."
+        return answer.model_validate({reason: why, rating: scale.of_cosine(cosine, decimals)})
 
     return handler

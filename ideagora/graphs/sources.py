@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import cast
 
-from ideagora.agents.chain_of_ideas.ideator import IdeaSource, SourcedIdea
+from ideagora.agents.idea_parts import IdeaSource, SourcedIdea
 from ideagora.agents.text.quotes import is_quoted, verify_quote
 from ideagora.graphs.drafts import Draft
 from ideagora.schema import Paper, Serialized, Source, deserialize, serialize

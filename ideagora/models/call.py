@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -13,12 +13,15 @@ from ideagora.config import Group
 if TYPE_CHECKING:
     from ideagora.models.offline import ExtractiveModel
 
-    OfflineHandler = Callable[[ExtractiveModel, Any], dict[str, Any]]
-    """Computes a role's answer for the offline model: (model, inputs) -> the answer's fields."""
+    OfflineHandler = Callable[[ExtractiveModel, Any], BaseModel | Mapping[str, Any] | str]
+    """Computes the reply of the offline model: (model, inputs) -> a role's answer, its fields, or text."""
 
 
 COMPLETION_LIMIT = 8_192
 """Default maximum tokens of an answer."""
+
+
+A = TypeVar("A", bound="Answer")
 
 
 class Answer(BaseModel):
@@ -30,6 +33,10 @@ class Answer(BaseModel):
     def fields_of_prose(cls, text: str) -> dict[str, Any] | None:
         """The fields of a reply without JSON that has one reading; ``None``: it has none, or several."""
         return None
+
+    def extended_to(self, kind: type[A], **fields: Any) -> A:
+        """Return another answer with the fields of this one; ``fields`` are added or take their place."""
+        return kind.model_validate({**dict(self), **fields})
 
 
 class FreeText(Answer):
@@ -48,9 +55,6 @@ class Inputs(BaseModel):
     """Base of all typed inputs of roles."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-A = TypeVar("A", bound=Answer)
 
 
 @dataclass(frozen=True)

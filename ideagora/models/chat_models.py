@@ -102,7 +102,8 @@ class OfflineChatModel(ManagedChatModel):
         if handler is None:
             raise TypeError("the offline model needs the call's handler and inputs")
         answer = await asyncio.to_thread(lambda: handler(cast("ExtractiveModel", self.engine()), inputs))
-        return _result(_to_text(answer), "stop", (0, 0), 0.0)
+        text = answer.text if isinstance(answer, FreeText) else _to_text(answer)
+        return _result(text, "stop", (0, 0), 0.0)
 
 
 @dataclass(frozen=True)

@@ -235,7 +235,7 @@ def sample_role(**changed: Any) -> Role[SampleAnswer]:
         "group": "main",
         "inputs": SampleInputs,
         "answer": SampleAnswer,
-        "offline": lambda engine, inputs: {"verdict": inputs.topic},
+        "offline": lambda engine, inputs: SampleAnswer(verdict=inputs.topic),
     }
     return Role(**{**fields, **changed})
 

@@ -507,8 +507,8 @@ HASHED = Remembering(HashEmbedder())
 def answered(name: str, inputs: Inputs, embedder: Embedder) -> Fields:
     """Return the offline answer as the client parses it, after checking everything about it."""
     role = ROLES[name]
-    reply = json.dumps(role.offline(ExtractiveModel(embedder), inputs), ensure_ascii=False)
-    assert reply == json.dumps(role.offline(ExtractiveModel(embedder), inputs), ensure_ascii=False)
+    reply = role.offline(ExtractiveModel(embedder), inputs).model_dump_json()
+    assert reply == role.offline(ExtractiveModel(embedder), inputs).model_dump_json()
     answer = parse_answer(reply, role.answer)
     assert role.check is None or role.check(inputs, answer) is None
     fields = json.loads(answer.model_dump_json())

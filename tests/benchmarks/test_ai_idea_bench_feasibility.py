@@ -226,8 +226,7 @@ def test_the_splitter_reports_every_step_and_the_offline_one_finds_phrases() -> 
         topic="sway of bridges",
         steps=("Train a contrastive text encoder on GSM8K.", "Tune mass dampers in a wind tunnel."),
     )
-    reply = CONCEPT_SPLITTER.offline(ExtractiveModel(HashEmbedder()), inputs)
-    answer = CONCEPT_SPLITTER.answer.model_validate(reply)
+    answer = CONCEPT_SPLITTER.offline(ExtractiveModel(HashEmbedder()), inputs)
     assert CONCEPT_SPLITTER.check is not None
     assert CONCEPT_SPLITTER.check(inputs, answer) is None
     assert "GSM8K" in answer.steps[0].concepts

@@ -67,7 +67,7 @@ def test_the_offline_judges_take_the_same_sides_with_and_without_degrees() -> No
     engine = ExtractiveModel(HashEmbedder())
     for plain, with_degrees in ((IDEA_JUDGE, GRADED_IDEA_JUDGE), (EXPERIMENT_JUDGE, GRADED_EXPERIMENT_JUDGE)):
         inputs = SAMPLES[plain.name].inputs
-        signs, grades = (role.offline(engine, inputs) for role in (plain, with_degrees))
+        signs, grades = (role.offline(engine, inputs).model_dump() for role in (plain, with_degrees))
         names = set(signs) - {"reason", "overall"}
         assert {name: grades[name].split()[0] for name in names} == {name: signs[name] for name in names}
     done = command.run(

@@ -108,14 +108,14 @@ def test_a_title_alone_lends_the_offline_rag_no_mechanism() -> None:
     assert isinstance(inputs, RagInputs)
     bare = inputs.papers[0].model_copy(update={"title": f"A Survey of {inputs.topic}", "abstract": None})
     more = inputs.model_copy(update={"papers": (*inputs.papers, bare)})
-    told = ROLES["rag_ideator"].offline(ExtractiveModel(real_embedder()), more)
+    told = ROLES["rag_ideator"].offline(ExtractiveModel(real_embedder()), more).model_dump()
     assert "A Survey of" not in told["method"]
 
 
 @with_weights
 def test_the_offline_rag_idea_rests_on_words_of_two_papers() -> None:
     inputs = SAMPLES["rag_ideator"].inputs
-    told = ROLES["rag_ideator"].offline(ExtractiveModel(real_embedder()), inputs)
+    told = ROLES["rag_ideator"].offline(ExtractiveModel(real_embedder()), inputs).model_dump()
     assert {source["paper"] for source in told["sources"]} == {0, 1}
     for source in told["sources"]:
         assert is_quoted(source["quote"], inputs.papers[source["paper"]].abstract)  # type: ignore[attr-defined]
@@ -125,7 +125,8 @@ def test_the_offline_rag_idea_rests_on_words_of_two_papers() -> None:
 
 @with_weights
 def test_the_offline_direct_idea_is_made_of_the_topic_and_says_so() -> None:
-    told = ROLES["direct_ideator"].offline(ExtractiveModel(real_embedder()), SAMPLES["direct_ideator"].inputs)
+    engine = ExtractiveModel(real_embedder())
+    told = ROLES["direct_ideator"].offline(engine, SAMPLES["direct_ideator"].inputs).model_dump()
     assert "No papers were retrieved" in told["motivation"]
     assert told["novelty"].startswith("None is claimed")
     assert "search" in told["method"]

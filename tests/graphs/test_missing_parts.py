@@ -104,7 +104,7 @@ def test_what_a_plan_leaves_out_loses_too() -> None:
     ]
     inputs = PlanPairInputs(topic="bridges", first=plans[0], second=plans[1])
     answer = EXPERIMENT_JUDGE.offline(ExtractiveModel(HashEmbedder()), inputs)
-    assert {answer[name] for name in EXPERIMENT_CRITERIA} == {"second"}
+    assert {getattr(answer, name) for name in EXPERIMENT_CRITERIA} == {"second"}
 
 
 def test_language_models_are_told_that_leaving_out_gains_nothing() -> None:
@@ -116,7 +116,7 @@ def test_language_models_are_told_that_leaving_out_gains_nothing() -> None:
 
 def _offline(first: IdeaView, second: IdeaView) -> dict[str, Any]:
     inputs = IdeaPairInputs(topic="bridges", first=first, second=second)
-    return IDEA_JUDGE.offline(ExtractiveModel(HashEmbedder()), inputs)
+    return IDEA_JUDGE.offline(ExtractiveModel(HashEmbedder()), inputs).model_dump()
 
 
 def test_a_report_has_no_section_for_a_missing_part(tmp_path: Path) -> None:

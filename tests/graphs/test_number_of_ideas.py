@@ -73,7 +73,7 @@ def test_further_leads_use_other_mechanisms() -> None:
     drafts: list[dict[str, Any]] = []
     for _ in range(2):
         inputs = RagInputs(topic=TOPIC, papers=PAPERS, proposed=proposed_ideas(drafts))
-        drafts.append(RAG_IDEATOR.offline(engine, inputs))
+        drafts.append(RAG_IDEATOR.offline(engine, inputs).model_dump())
     assert drafts[0]["title"] != drafts[1]["title"]
 
 

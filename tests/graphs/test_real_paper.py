@@ -130,7 +130,7 @@ def test_an_experiment_that_is_not_described_is_empty() -> None:
 def test_the_offline_idea_is_the_papers_without_its_results() -> None:
     source = paper(REACT)
     inputs = PaperInputs(topic="acting", title=source.title, kind="abstract", text=source.abstract or "")
-    answer = ROLES["idea_extractor"].offline(ExtractiveModel(real_embedder()), inputs)
+    answer = ROLES["idea_extractor"].offline(ExtractiveModel(real_embedder()), inputs).model_dump()
     assert "ReAct" not in json.dumps(answer)
     assert "Wikipedia" in answer["method"]
     assert "without" in answer["motivation"]
@@ -138,8 +138,8 @@ def test_the_offline_idea_is_the_papers_without_its_results() -> None:
     plan = ROLES["experiment_extractor"].offline(
         ExtractiveModel(real_embedder()), SAMPLES["experiment_extractor"].inputs
     )
-    assert plan["steps"] == ["It is evaluated on GSM8K and on the benchmark Game24 with 3 seeds."]
-    assert "GSM8K" in plan["datasets"]
+    assert plan.steps == ("It is evaluated on GSM8K and on the benchmark Game24 with 3 seeds.",)
+    assert "GSM8K" in plan.datasets
 
 
 # --- the graph ----------------------------------------------------------------------------------

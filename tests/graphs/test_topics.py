@@ -240,7 +240,7 @@ def test_the_offline_judge_lets_no_idea_far_from_the_topic_win() -> None:
     for first, second, better in ((near, far, "first"), (far, near, "second")):
         inputs = IdeaPairInputs(topic="tree search", first=IdeaView(**first), second=IdeaView(**second))
         said = IDEA_JUDGE.offline(ExtractiveModel(HashEmbedder()), inputs)
-        assert {said[name] for name in CRITERIA} == {better}
+        assert {getattr(said, name) for name in CRITERIA} == {better}
 
 
 def test_the_panel_warns_of_a_chain_that_is_far_from_the_topic() -> None:

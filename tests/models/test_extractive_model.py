@@ -323,7 +323,7 @@ def test_key_phrases_say_something_and_avoid_what_they_should(parts: list[str], 
 
 
 def answered(name: str, inputs: Inputs) -> dict[str, Any]:
-    answer: dict[str, Any] = ROLES[name].offline(ExtractiveModel(real_embedder()), inputs)
+    answer: dict[str, Any] = ROLES[name].offline(ExtractiveModel(real_embedder()), inputs).model_dump()
     return answer
 
 
@@ -435,8 +435,8 @@ an_idea = st.builds(IdeaView, title=some_words, motivation=some_words, novelty=s
 @given(some_words, an_idea, an_idea)
 def test_any_duel_turns_round_when_the_ideas_do(topic: str, one: IdeaView, two: IdeaView) -> None:
     judge = ROLES["idea_judge"].offline
-    there = choices(judge(ENGINE, IdeaPairInputs(topic=topic, first=one, second=two)))
-    back = choices(judge(ENGINE, IdeaPairInputs(topic=topic, first=two, second=one)))
+    there = choices(judge(ENGINE, IdeaPairInputs(topic=topic, first=one, second=two)).model_dump())
+    back = choices(judge(ENGINE, IdeaPairInputs(topic=topic, first=two, second=one)).model_dump())
     assert back == {criterion: SWAPPED[choice] for criterion, choice in there.items()}
 
 

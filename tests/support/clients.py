@@ -37,8 +37,8 @@ class Pair(Inputs):
     second: str = "two"
 
 
-def handler(engine: Any, inputs: Any) -> dict[str, Any]:
-    return {"label": inputs.first, "why": inputs.second}
+def handler(engine: Any, inputs: Any) -> Label:
+    return Label(label=inputs.first, why=inputs.second)
 
 
 def call(prompt: str = "Compare.", **changes: Any) -> Call[Label]:

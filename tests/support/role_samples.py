@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import pytest
 
+import ideagora.agents.chain_of_ideas.ideator  # noqa: F401  defines the role
 from ideagora.agents import duplicates, experiment, literature, novelty, readers
 from ideagora.agents.arena import judges
 from ideagora.agents.chain_of_ideas import forecaster, trend

@@ -7,7 +7,7 @@ papers, references); the papers found are then scored from 1 to 10.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -65,7 +65,7 @@ def describe_action(action: SearchAction, titles: list[str]) -> str:
     return f"{kind}: {titles[action.paper]}"
 
 
-def _choose_action(engine: ExtractiveModel, inputs: ActionInputs) -> dict[str, Any]:
+def _choose_action(engine: ExtractiveModel, inputs: ActionInputs) -> SearchAction:
     """Return in turn the references, the neighbours and an aspect of the topic, of the nearest paper left."""
     done = {action.text for action in inputs.actions}
     titles = [paper.title for paper in inputs.papers]
@@ -83,7 +83,7 @@ def _choose_action(engine: ExtractiveModel, inputs: ActionInputs) -> dict[str, A
     new = [one for pool in pools for one in pool if describe_action(one, titles) not in done]
     chosen = new[0] if new else queries[-1]
     why = "a part of the topic" if chosen.paper is None else "the nearest paper whose surroundings are unread"
-    return {**chosen.model_dump(), "reason": f"The offline model takes {why}."}
+    return chosen.model_copy(update={"reason": f"The offline model takes {why}."})
 
 
 def _check_action(inputs: ActionInputs, answer: SearchAction) -> str | None:
@@ -134,24 +134,26 @@ class PaperScores(Answer):
     scores: tuple[PaperScore, ...]
 
 
-def _score_papers(engine: ExtractiveModel, inputs: ScoreInputs) -> dict[str, Any]:
+def _score_papers(engine: ExtractiveModel, inputs: ScoreInputs) -> PaperScores:
     """Return each paper's similarity to the topic on the scale; 1 if the papers do not cover it."""
     papers = [f"{paper.title}. {paper.abstract or ''}" for paper in inputs.papers]
     covered = coverage(engine, inputs.topic, papers)
     if not covered.is_enough:
         figures = f"score {covered.score:.2f}, minimum {COVERAGE_THRESHOLD:.2f}"
         reason = f"The papers do not cover the topic ({figures})."
-        return {"scores": [{"paper": i, "reason": reason, "score": 1} for i in range(len(papers))]}
-    return {
-        "scores": [
-            {
-                "paper": number,
-                "reason": f"Its similarity to the topic is {cosine:.2f}.",
-                "score": max(1, min(MAX_SCORE, round(MAX_SCORE * cosine / FULL_SCORE))),
-            }
+        return PaperScores(
+            scores=tuple(PaperScore(paper=i, reason=reason, score=1) for i in range(len(papers)))
+        )
+    return PaperScores(
+        scores=tuple(
+            PaperScore(
+                paper=number,
+                reason=f"Its similarity to the topic is {cosine:.2f}.",
+                score=max(1, min(MAX_SCORE, round(MAX_SCORE * cosine / FULL_SCORE))),
+            )
             for number, cosine in enumerate(engine.similarity(inputs.topic, papers))
-        ]
-    }
+        )
+    )
 
 
 def _check_scores(inputs: ScoreInputs, answer: PaperScores) -> str | None:

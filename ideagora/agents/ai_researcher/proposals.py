@@ -5,13 +5,13 @@ Source: Si et al. (arXiv 2409.04109), section 3.2 (expansion into proposals) and
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from ideagora.agents.ai_researcher.literature_review import PROMPTS
-from ideagora.agents.chain_of_ideas.ideator import SearchableIdea, check_sources
 from ideagora.agents.idea_inputs import DirectionView, draft_lead, lead_as_steps
+from ideagora.agents.idea_parts import SearchableIdea, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.views import IdeaView, PaperBrief
 from ideagora.models.call import Answer, Inputs
@@ -41,7 +41,7 @@ class Proposal(SearchableIdea):
     """A seed expanded into a proposal."""
 
 
-def _expand(engine: ExtractiveModel, inputs: ProposalInputs) -> dict[str, Any]:
+def _expand(engine: ExtractiveModel, inputs: ProposalInputs) -> Proposal:
     """Return the lead of the seed's two papers; a seed without papers ends the lead of the nearest ones."""
     pair = min(inputs.built_on, len(inputs.papers)) > 1
     direction = DirectionView(
@@ -55,7 +55,7 @@ def _expand(engine: ExtractiveModel, inputs: ProposalInputs) -> dict[str, Any]:
     lead = draft_lead(engine, topic, inputs.papers, direction if pair else None)
     steps = lead_as_steps(lead)
     method = steps if pair else f"{steps}\n4. {inputs.seed.mechanism}"
-    return {**lead, "method": method, "queries": []}
+    return lead.extended_to(Proposal, method=method, queries=())
 
 
 PROPOSAL_WRITER = Role(
@@ -86,9 +86,9 @@ class Feasibility(Answer):
     verdict: Literal["feasible", "infeasible", "unclear"]
 
 
-def _judge_feasibility(engine: ExtractiveModel, inputs: FeasibilityInputs) -> dict[str, Any]:
+def _judge_feasibility(engine: ExtractiveModel, inputs: FeasibilityInputs) -> Feasibility:
     """Return "unclear": what a project costs is not written in its texts."""
-    return {"obstacles": ["The offline model cannot judge what a project costs."], "verdict": "unclear"}
+    return Feasibility(obstacles=("The offline model cannot judge what a project costs.",), verdict="unclear")
 
 
 def _check_feasibility(inputs: FeasibilityInputs, answer: Feasibility) -> str | None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
 from pydantic import Field
 
@@ -57,27 +56,28 @@ class Seeds(Answer):
     seeds: tuple[Seed, ...] = Field(description="the ideas, each different from all others")
 
 
-def _write_seeds(engine: ExtractiveModel, inputs: SeedInputs) -> dict[str, Any]:
+def _write_seeds(engine: ExtractiveModel, inputs: SeedInputs) -> Seeds:
     seeds = _from_papers(engine, inputs) if inputs.papers else _from_topic(inputs)
     known = {_key(title) for title in inputs.earlier}
-    new = [seed for seed in seeds if _key(seed["title"]) not in known]
-    return {"seeds": (new or [_without_literature(inputs.topic, len(inputs.earlier))])[: inputs.count]}
+    new = [seed for seed in seeds if _key(seed.title) not in known]
+    chosen = new or [_without_literature(inputs.topic, len(inputs.earlier))]
+    return Seeds(seeds=tuple(chosen[: inputs.count]))
 
 
-def _from_papers(engine: ExtractiveModel, inputs: SeedInputs) -> list[dict[str, Any]]:
+def _from_papers(engine: ExtractiveModel, inputs: SeedInputs) -> list[Seed]:
     """Return the pairs of limitation and mechanism that fit, best first, then other pairs of near papers."""
     papers = [paper_facts(engine, paper.title, paper.year, paper.abstract) for paper in inputs.papers]
-    seeds: dict[str, dict[str, Any]] = {}
+    seeds: dict[str, Seed] = {}
     fits = find_fits(engine, inputs.topic, papers, range(len(papers)))
     for fit in [*fits, *_near_pairs(engine, papers)]:
         lead = write_lead(fit, papers[fit.weak], papers[fit.strong], "")
-        seed = {
-            "title": lead.title,
-            "problem": lead.motivation,
-            "mechanism": lead.method,
-            "test": lead.test,
-            "papers": [fit.weak, fit.strong],
-        }
+        seed = Seed(
+            title=lead.title,
+            problem=lead.motivation,
+            mechanism=lead.method,
+            test=lead.test,
+            papers=(fit.weak, fit.strong),
+        )
         seeds.setdefault(_key(lead.title), seed)
     return list(seeds.values())
 
@@ -93,33 +93,33 @@ def _near_pairs(engine: ExtractiveModel, papers: Sequence[PaperFacts]) -> list[F
     return sorted(pairs, key=lambda pair: -pair.to_method)
 
 
-def _from_topic(inputs: SeedInputs) -> list[dict[str, Any]]:
+def _from_topic(inputs: SeedInputs) -> list[Seed]:
     """Return plans that vary words of the topic; there is no text to extract from."""
     phrases = [phrase for phrase in texts.phrases(inputs.topic) if not texts.is_generic(phrase)]
     topic = texts.without_stop(texts.clip(inputs.topic, 40))
     seeds = [
-        {
-            "title": texts.title_case(f"Varying {first} and {last} independently"),
-            "problem": f"No papers were shown. For the topic “{topic}”, it is open which part matters.",
-            "mechanism": f"Keep everything fixed but {first}; then everything but {last}; then vary both.",
-            "test": f"Compare the three variants with the simplest system for: {topic}.",
-            "papers": [],
-        }
+        Seed(
+            title=texts.title_case(f"Varying {first} and {last} independently"),
+            problem=f"No papers were shown. For the topic “{topic}”, it is open which part matters.",
+            mechanism=f"Keep everything fixed but {first}; then everything but {last}; then vary both.",
+            test=f"Compare the three variants with the simplest system for: {topic}.",
+            papers=(),
+        )
         for first, last in combinations(phrases, 2)
     ]
     return [*seeds, _without_literature(inputs.topic, 0)]
 
 
-def _without_literature(topic: str, number: int) -> dict[str, Any]:
+def _without_literature(topic: str, number: int) -> Seed:
     short = texts.without_stop(texts.clip(topic, 20))
     also = f", Variant {number}" if number else ""
-    return {
-        "title": texts.title_case(f"A minimal system for {texts.clip(short, 10)}{also}"),
-        "problem": f"No papers were shown. For the topic “{short}”, the simplest system is not known.",
-        "mechanism": "Build the smallest system that does the task, and remove one component at a time.",
-        "test": f"Compare each reduced system with the complete one on the task: {short}.",
-        "papers": [],
-    }
+    return Seed(
+        title=texts.title_case(f"A minimal system for {texts.clip(short, 10)}{also}"),
+        problem=f"No papers were shown. For the topic “{short}”, the simplest system is not known.",
+        mechanism="Build the smallest system that does the task, and remove one component at a time.",
+        test=f"Compare each reduced system with the complete one on the task: {short}.",
+        papers=(),
+    )
 
 
 def _key(title: str) -> str:

@@ -6,12 +6,12 @@ Source: The AI Scientist (arXiv 2408.06292), section 3, idea generation.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from pydantic import Field
 
-from ideagora.agents.chain_of_ideas.ideator import IdeaSource, SourcedIdea, check_sources
 from ideagora.agents.idea_inputs import ProposedIdea
+from ideagora.agents.idea_parts import IdeaSource, SourcedIdea, check_sources
 from ideagora.agents.plain_ideators import check_distinct, draft_distinct_lead
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief
@@ -47,13 +47,13 @@ class ArchivedIdea(SourcedIdea, Thought):
     originality: int | None = Field(description="your rating, 1 (low) to 10 (high); null if unsure")
 
 
-def _next_idea(engine: ExtractiveModel, inputs: ArchiveInputs) -> dict[str, Any]:
+def _next_idea(engine: ExtractiveModel, inputs: ArchiveInputs) -> ArchivedIdea:
     """Return a lead that is not in the archive; an extractive model does not rate its own leads."""
     lead = draft_distinct_lead(engine, inputs.topic, inputs.papers, inputs.proposed)
     count = len(inputs.proposed)
     held = f"holds {count} idea{'s' * (count > 1)}; this one pairs other papers" if count else "is empty"
     thought = f"The archive {held}."
-    return {"considerations": thought, **lead, **dict.fromkeys(SCORES)}
+    return lead.extended_to(ArchivedIdea, considerations=thought, **dict.fromkeys(SCORES))
 
 
 def _check_idea(inputs: ArchiveInputs, answer: ArchivedIdea) -> str | None:
@@ -117,21 +117,24 @@ class ReflectedIdea(ArchivedIdea):
     done: bool = Field(description="true if nothing is left to improve, so that no further round is needed")
 
 
-def _reflect(engine: ExtractiveModel, inputs: ReflectionInputs) -> dict[str, Any]:
+def _reflect(engine: ExtractiveModel, inputs: ReflectionInputs) -> ReflectedIdea:
     """Return the draft unchanged: an extractive model has nothing to revise it with."""
     sources = [
-        source.model_dump()
+        IdeaSource.model_validate(source.model_dump())
         for source in inputs.sources
         if source.part in PARTS and source.paper < len(inputs.papers)
     ]
     title = inputs.papers[0].title if inputs.papers else inputs.draft.title
-    return {
-        "considerations": "The offline model does not revise its leads.",
+    interestingness, feasibility, originality = inputs.scores
+    return ReflectedIdea(
+        considerations="The offline model does not revise its leads.",
         **inputs.draft.model_dump(),
-        "sources": sources or [{"part": PARTS[0], "paper": 0, "quote": title}],
-        **dict(zip(SCORES, inputs.scores, strict=True)),
-        "done": True,
-    }
+        sources=tuple(sources) or (IdeaSource(part="motivation", paper=0, quote=title),),
+        interestingness=interestingness,
+        feasibility=feasibility,
+        originality=originality,
+        done=True,
+    )
 
 
 def _check_reflection(inputs: ReflectionInputs, answer: ReflectedIdea) -> str | None:

@@ -5,7 +5,7 @@ Source: The AI Scientist (arXiv 2408.06292), section 3: a loop of queries and a 
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -58,35 +58,35 @@ OFFLINE_QUERIES = ("purpose", "mechanism")
 """Parts of the idea that the offline model searches for, one after the other."""
 
 
-def _search_or_decide(engine: ExtractiveModel, inputs: NoveltySearchInputs) -> dict[str, Any]:
+def _search_or_decide(engine: ExtractiveModel, inputs: NoveltySearchInputs) -> NoveltyStep:
     """Search for purpose and mechanism, then compare as the novelty judge does."""
     if inputs.remaining and len(inputs.queries) < len(OFFLINE_QUERIES):
         part = OFFLINE_QUERIES[len(inputs.queries)]
         query = clip(getattr(inputs.idea, part), 30)
         thought = f"The {part} of the idea has not been searched for yet."
-        return {"considerations": thought, "decision": "search", "query": query, "closest": []}
+        return NoveltyStep(considerations=thought, decision="search", query=query, closest=())
     if not inputs.papers:
         nothing = "The searches found no paper to compare with."
-        return {"considerations": nothing, "decision": "novel", "query": None, "closest": []}
+        return NoveltyStep(considerations=nothing, decision="novel", query=None, closest=())
     fields = inputs.idea.model_dump(exclude={"motivation"})
     judged = NOVELTY_JUDGE.offline(engine, NoveltyInputs(topic=inputs.topic, papers=inputs.papers, **fields))
-    closest = [
-        {
-            "paper": compared["paper"],
-            "overlap": compared["overlap"],
-            "difference": compared["difference"],
-            "already_there": compared["purpose"] == compared["mechanism"] == "same",
-        }
-        for compared in judged["comparisons"]
+    found = [
+        FoundPaper(
+            paper=compared.paper,
+            overlap=compared.overlap,
+            difference=compared.difference,
+            already_there=compared.purpose == compared.mechanism == "same",
+        )
+        for compared in judged.comparisons
     ]
-    closest = sorted(closest, key=lambda compared: not compared["already_there"])[:5]
-    known = any(compared["already_there"] for compared in closest)
-    return {
-        "considerations": f"{len(inputs.papers)} papers compared sentence by sentence.",
-        "decision": "not novel" if known else "novel",
-        "query": None,
-        "closest": closest,
-    }
+    closest = sorted(found, key=lambda paper: not paper.already_there)[:5]
+    known = any(paper.already_there for paper in closest)
+    return NoveltyStep(
+        considerations=f"{len(inputs.papers)} papers compared sentence by sentence.",
+        decision="not novel" if known else "novel",
+        query=None,
+        closest=tuple(closest),
+    )
 
 
 def _check_step(inputs: NoveltySearchInputs, answer: NoveltyStep) -> str | None:

@@ -125,7 +125,7 @@ IDEA_JUDGE = Role(
     group="judge",
     inputs=IdeaPairInputs,
     answer=IdeaPreference,
-    offline=partial(compare_ideas, scale=WITHOUT_DEGREES),
+    offline=partial(compare_ideas, scale=WITHOUT_DEGREES, answer=IdeaPreference),
     temperature=0.0,
 )
 
@@ -170,7 +170,7 @@ EXPERIMENT_JUDGE = Role(
     group="judge",
     inputs=PlanPairInputs,
     answer=PlanPreference,
-    offline=partial(compare_plans, scale=WITHOUT_DEGREES),
+    offline=partial(compare_plans, scale=WITHOUT_DEGREES, answer=PlanPreference),
     temperature=0.0,
 )
 
@@ -180,7 +180,7 @@ GRADED_IDEA_JUDGE = Role(
     group="judge",
     inputs=IdeaPairInputs,
     answer=GradedIdeaPreference,
-    offline=partial(compare_ideas, scale=WITH_DEGREES),
+    offline=partial(compare_ideas, scale=WITH_DEGREES, answer=GradedIdeaPreference),
     temperature=0.0,
 )
 
@@ -189,6 +189,6 @@ GRADED_EXPERIMENT_JUDGE = Role(
     group="judge",
     inputs=PlanPairInputs,
     answer=GradedPlanPreference,
-    offline=partial(compare_plans, scale=WITH_DEGREES),
+    offline=partial(compare_plans, scale=WITH_DEGREES, answer=GradedPlanPreference),
     temperature=0.0,
 )

@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ideagora.agents.text.instruction_count import count_instructions
 from ideagora.agents.text.outcomes import find_outcomes
+from ideagora.models.call import A
 from ideagora.models.offline import text as texts
 from ideagora.schema import FAR_FROM_TOPIC
 
@@ -44,8 +45,8 @@ class Scale:
     """The answers for a side that is beyond comparison."""
 
 
-def compare_ideas(engine: ExtractiveModel, inputs: IdeaPairInputs, scale: Scale) -> dict[str, Any]:
-    """The fields of the judge's answer on two ideas."""
+def compare_ideas(engine: ExtractiveModel, inputs: IdeaPairInputs, scale: Scale, answer: type[A]) -> A:
+    """The judge's answer on two ideas."""
     first, second = (_measure_idea(engine, inputs.topic, idea) for idea in (inputs.first, inputs.second))
     near = engine.similarity(inputs.topic, [_full_text(inputs.first), _full_text(inputs.second)])
     far = [similarity < FAR_FROM_TOPIC for similarity in near]
@@ -53,17 +54,17 @@ def compare_ideas(engine: ExtractiveModel, inputs: IdeaPairInputs, scale: Scale)
         better = "second" if far[0] else "first"
         figures = f"{near[0]:.2f} to {near[1]:.2f}, limit {FAR_FROM_TOPIC:.2f}"
         reason = f"Only the {better} idea is close to the topic (similarity {figures})."
-        return {"reason": reason, **dict.fromkeys((*MARGINS, "overall"), scale.decisive[better])}
+        choices = dict.fromkeys((*MARGINS, "overall"), scale.decisive[better])
+        return answer.model_validate({"reason": reason, **choices})
     choices = {name: scale.prefer(first[name], second[name], margin) for name, margin in MARGINS.items()}
     figures = "; ".join(
         f"{name} {_format_measure(first[name])} to {_format_measure(second[name])}" for name in MARGINS
     )
-    return {
-        "reason": f"Measured properties, first to second: {figures}. Small differences are ties; what one "
-        "idea omits counts in favour of the other.",
-        **choices,
-        "overall": scale.overall(choices.values()),
-    }
+    reason = (
+        f"Measured properties, first to second: {figures}. Small differences are ties; what one idea omits "
+        "counts in favour of the other."
+    )
+    return answer.model_validate({"reason": reason, **choices, "overall": scale.overall(choices.values())})
 
 
 def _full_text(idea: IdeaView) -> str:
@@ -123,18 +124,18 @@ PLAN_MARGINS = {"feasibility": 1.0, "technical_quality": 0.5, "clarity": 2.0}
 """``MARGINS`` for plans (``_measure_plan``)."""
 
 
-def compare_plans(engine: ExtractiveModel, inputs: PlanPairInputs, scale: Scale) -> dict[str, Any]:
-    """The fields of the judge's answer on two plans."""
+def compare_plans(engine: ExtractiveModel, inputs: PlanPairInputs, scale: Scale, answer: type[A]) -> A:
+    """The judge's answer on two plans."""
     first, second = (_measure_plan(engine, candidate) for candidate in (inputs.first, inputs.second))
     choices = {name: scale.prefer(first[name], second[name], margin) for name, margin in PLAN_MARGINS.items()}
     figures = "; ".join(
         f"{name} {_format_measure(first[name])} to {_format_measure(second[name])}" for name in PLAN_MARGINS
     )
-    return {
-        "reason": f"Measured properties, first to second: {figures}. Small differences are ties; what one "
-        "plan omits counts in favour of the other.",
-        **choices,
-    }
+    reason = (
+        f"Measured properties, first to second: {figures}. Small differences are ties; what one plan omits "
+        "counts in favour of the other."
+    )
+    return answer.model_validate({"reason": reason, **choices})
 
 
 def _measure_plan(engine: ExtractiveModel, candidate: PlanCandidate) -> dict[str, float | None]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
@@ -49,13 +49,13 @@ class StyledIdea(Answer):
     method: str = Field(description="the method in plain sentences, in the same order")
 
 
-def _strip_idea(engine: ExtractiveModel, inputs: StyleInputs) -> dict[str, Any]:
-    return {
-        "title": strip_title(inputs.title) or inputs.title,
-        "motivation": _strip_or_keep(inputs.motivation),
-        "novelty": _strip_or_keep(inputs.novelty),
-        "method": _strip_or_keep(inputs.method),
-    }
+def _strip_idea(engine: ExtractiveModel, inputs: StyleInputs) -> StyledIdea:
+    return StyledIdea(
+        title=strip_title(inputs.title) or inputs.title,
+        motivation=_strip_or_keep(inputs.motivation),
+        novelty=_strip_or_keep(inputs.novelty),
+        method=strip_formatting(inputs.method) or inputs.method,
+    )
 
 
 def _strip_or_keep(text: str | None) -> str | None:
@@ -125,10 +125,19 @@ class StyledPlan(Answer):
     refuted_if: str | None = Field(description="the outcome that would refute the idea")
 
 
-def _strip_plan(engine: ExtractiveModel, inputs: PlanText) -> dict[str, Any]:
-    entries = {name: [strip_item(item) or item for item in getattr(inputs, name)] for name in LISTS[1:]}
-    steps = [_strip_or_keep(step) for step in inputs.steps]
-    return {"steps": steps, **entries, "refuted_if": _strip_or_keep(inputs.refuted_if)}
+def _strip_plan(engine: ExtractiveModel, inputs: PlanText) -> StyledPlan:
+    def stripped(items: Sequence[str]) -> tuple[str, ...]:
+        return tuple(strip_item(item) or item for item in items)
+
+    return StyledPlan(
+        steps=tuple(strip_formatting(step) or step for step in inputs.steps),
+        datasets=stripped(inputs.datasets),
+        baselines=stripped(inputs.baselines),
+        metrics=stripped(inputs.metrics),
+        ablations=stripped(inputs.ablations),
+        risks=stripped(inputs.risks),
+        refuted_if=_strip_or_keep(inputs.refuted_if),
+    )
 
 
 def _check_plan(inputs: PlanText, answer: StyledPlan) -> str | None:

@@ -6,7 +6,7 @@ Source: Chain of Ideas (arXiv 2410.13185), section 3.3 and Table 13.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -95,7 +95,7 @@ class Forecast(Answer):
     )
 
 
-def _forecast(engine: ExtractiveModel, inputs: ForecastInputs) -> dict[str, Any]:
+def _forecast(engine: ExtractiveModel, inputs: ForecastInputs) -> Forecast:
     """Return the pairs that fit, best first; the first, or else the nearest pair, is the direction."""
     papers = _paper_facts(engine, inputs)
     fits = find_fits(engine, inputs.topic, papers, _candidate_papers(engine, inputs))
@@ -104,32 +104,32 @@ def _forecast(engine: ExtractiveModel, inputs: ForecastInputs) -> dict[str, Any]
     )
     limitation = papers[weak].limitation or papers[weak].problem or papers[weak].text
     mechanism = papers[strong].method or papers[strong].text
-    return {
-        "limitations": [
-            {"paper": i, "limitation": paper.limitation, "answered_by": None}
+    return Forecast(
+        limitations=tuple(
+            OpenLimitation(paper=i, limitation=paper.limitation, answered_by=None)
             for i, paper in enumerate(inputs.papers)
             if paper.limitation
-        ],
-        "pairings": [_pairing(papers, fit.weak, fit.strong, _explain_fit(fit)) for fit in fits]
-        or [_pairing(papers, weak, strong, NEAREST_ONLY)],
-        "limitation": limitation,
-        "limitation_from": weak,
-        "mechanism": mechanism,
-        "mechanism_from": strong,
-        "mechanism_query": None,
-        "direction": f"Address the limitation “{limitation}” with the mechanism “{mechanism}”",
-    }
+        ),
+        pairings=tuple(_pairing(papers, fit.weak, fit.strong, _explain_fit(fit)) for fit in fits)
+        or (_pairing(papers, weak, strong, NEAREST_ONLY),),
+        limitation=limitation,
+        limitation_from=weak,
+        mechanism=mechanism,
+        mechanism_from=strong,
+        mechanism_query=None,
+        direction=f"Address the limitation “{limitation}” with the mechanism “{mechanism}”",
+    )
 
 
-def _pairing(papers: Sequence[PaperFacts], weak: int, strong: int, why: str) -> dict[str, Any]:
+def _pairing(papers: Sequence[PaperFacts], weak: int, strong: int, why: str) -> Pairing:
     mechanism = papers[strong].method or papers[strong].text
-    return {
-        "limitation_from": weak,
-        "way": "analogy",
-        "mechanism": mechanism,
-        "mechanism_from": strong,
-        "why": why,
-    }
+    return Pairing(
+        limitation_from=weak,
+        way="analogy",
+        mechanism=mechanism,
+        mechanism_from=strong,
+        why=why,
+    )
 
 
 NEIGHBOUR_SIMILARITY = 0.42

@@ -5,8 +5,6 @@ Source: Chain of Ideas (arXiv 2410.13185), section 3.2 and Table 12. The searche
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import Field
 
 from ideagora.agents.offline_leads.difficulties import classify_difficulty
@@ -68,36 +66,36 @@ class Trend(Answer):
     )
 
 
-def _analyse(engine: ExtractiveModel, inputs: TrendInputs) -> dict[str, Any]:
+def _analyse(engine: ExtractiveModel, inputs: TrendInputs) -> Trend:
     papers = inputs.papers
-    return {
-        "changes": [_compare(engine, papers, i) for i in range(len(papers) - 1)],
-        "cures": [cure for paper in papers[: -CURED_PAPERS - 1 : -1] for cure in _cure(paper)],
-    }
+    return Trend(
+        changes=tuple(_compare(engine, papers, i) for i in range(len(papers) - 1)),
+        cures=tuple(cure for paper in papers[: -CURED_PAPERS - 1 : -1] for cure in _cure(paper)),
+    )
 
 
-def _cure(paper: ChainPaper) -> list[dict[str, Any]]:
+def _cure(paper: ChainPaper) -> list[CureSearch]:
     """A search for the opposite of a paper's limitation, in the words of methods."""
     clauses = limitation_clauses(paper.limitation or "")
     if not clauses:
         return []
     kind = classify_difficulty(clauses[0])
-    return [{"problem": clauses[0], "field": kind.name, "query": f"{kind.cure}: {clauses[0]}"}]
+    return [CureSearch(problem=clauses[0], field=kind.name, query=f"{kind.cure}: {clauses[0]}")]
 
 
-def _compare(engine: ExtractiveModel, papers: tuple[ChainPaper, ...], i: int) -> dict[str, Any]:
+def _compare(engine: ExtractiveModel, papers: tuple[ChainPaper, ...], i: int) -> PaperChange:
     earlier, later = papers[i], papers[i + 1]
     contrast = engine.contrast(
         f"{earlier.problem or ''} {earlier.method}", f"{later.problem or ''} {later.method}"
     )
-    return {
-        "earlier": i,
-        "entered": contrast.added,
-        "left": contrast.removed,
-        "text": " ".join(
+    return PaperChange(
+        earlier=i,
+        entered=contrast.added,
+        left=contrast.removed,
+        text=" ".join(
             _describe_change(engine, earlier, later, contrast.added, contrast.removed, contrast.shared)
         ),
-    }
+    )
 
 
 def _describe_change(

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field
 
-from ideagora.agents.chain_of_ideas.ideator import SourcedIdea, check_sources
 from ideagora.agents.idea_inputs import ProposedIdea
+from ideagora.agents.idea_parts import SourcedIdea, check_sources
 from ideagora.agents.plain_ideators import check_distinct, draft_distinct_lead
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief, check_paper_numbers
@@ -45,7 +44,7 @@ class QuestionPlan(Answer):
     questions: tuple[PlannedQuestion, ...]
 
 
-def _plan_questions(engine: ExtractiveModel, inputs: QuestionPlanInputs) -> dict[str, Any]:
+def _plan_questions(engine: ExtractiveModel, inputs: QuestionPlanInputs) -> QuestionPlan:
     """Return fixed questions about the topic, then one per phrase of the topic and of the papers."""
     topic = texts.without_stop(texts.clip(inputs.topic, 30))
     shown = " ".join(f"{paper.title}. {paper.abstract or ''}" for paper in inputs.papers)
@@ -60,7 +59,9 @@ def _plan_questions(engine: ExtractiveModel, inputs: QuestionPlanInputs) -> dict
     ]
     distinct = {question.casefold(): (question, query) for question, query in reversed(questions)}
     ordered = [pair for pair in questions if distinct.pop(pair[0].casefold(), None)]
-    return {"questions": [{"question": q, "query": query} for q, query in ordered[: inputs.count]]}
+    return QuestionPlan(
+        questions=tuple(PlannedQuestion(question=q, query=query) for q, query in ordered[: inputs.count])
+    )
 
 
 def _check_plan(inputs: QuestionPlanInputs, answer: QuestionPlan) -> str | None:
@@ -115,7 +116,7 @@ ANSWERS_QUESTION = 0.3
 """Minimum cosine to the question of a sentence that the offline model takes for a part of the answer."""
 
 
-def _answer_question(engine: ExtractiveModel, inputs: QuestionInputs) -> dict[str, Any]:
+def _answer_question(engine: ExtractiveModel, inputs: QuestionInputs) -> QuestionAnswer:
     """Return the sentences nearest to the question, and the limitation of the nearest paper."""
     sentences = [
         (number, sentence)
@@ -125,19 +126,17 @@ def _answer_question(engine: ExtractiveModel, inputs: QuestionInputs) -> dict[st
     similarity = engine.similarity(inputs.question, [sentence for _, sentence in sentences])
     near = [pair for pair, value in zip(sentences, similarity, strict=True) if value >= ANSWERS_QUESTION]
     if not near:
-        return {"evidence": [], "findings": None, "gap": None}
+        return QuestionAnswer(evidence=(), findings=None, gap=None)
     chosen = [
         near[i] for i in engine.select(inputs.question, [text for _, text in near], ANSWERING_SENTENCES)
     ]
     named = [f"{texts.short_name(inputs.papers[number].title)}: “{text}”" for number, text in chosen]
     first = inputs.papers[chosen[0][0]]
-    return {
-        "evidence": [{"paper": number, "quote": texts.clip(text, 25)} for number, text in chosen],
-        "findings": " ".join(named),
-        "gap": engine.facets(first.abstract or "", ["problem", "method", "finding", "limitation"])[
-            "limitation"
-        ],
-    }
+    return QuestionAnswer(
+        evidence=tuple(Evidence(paper=number, quote=texts.clip(text, 25)) for number, text in chosen),
+        findings=" ".join(named),
+        gap=engine.facets(first.abstract or "", ["problem", "method", "finding", "limitation"])["limitation"],
+    )
 
 
 def _check_answer(inputs: QuestionInputs, answer: QuestionAnswer) -> str | None:
@@ -192,10 +191,10 @@ class ResearchedIdea(SourcedIdea, Synthesis):
     """An idea that follows from answered questions."""
 
 
-def _synthesize(engine: ExtractiveModel, inputs: SynthesisInputs) -> dict[str, Any]:
+def _synthesize(engine: ExtractiveModel, inputs: SynthesisInputs) -> ResearchedIdea:
     """Return a lead from the papers, and for which questions its two papers were found."""
     lead = draft_distinct_lead(engine, inputs.topic, inputs.papers, inputs.proposed)
-    numbers = dict.fromkeys(source["paper"] for source in lead["sources"])
+    numbers = dict.fromkeys(source.paper for source in lead.sources)
     origins = [
         f"{texts.short_name(inputs.papers[number].title)} was found for “{question}”"
         for number in numbers
@@ -203,7 +202,8 @@ def _synthesize(engine: ExtractiveModel, inputs: SynthesisInputs) -> dict[str, A
     ]
     answered = sum(question.answer is not None for question in inputs.questions)
     counted = f"{answered} of {len(inputs.questions)} questions are answered by {len(inputs.papers)} papers."
-    return {**lead, "synthesis": " ".join([counted, *(f"{origin}." for origin in origins)])}
+    synthesis = " ".join([counted, *(f"{origin}." for origin in origins)])
+    return lead.extended_to(ResearchedIdea, synthesis=synthesis)
 
 
 def _question_of(number: int, questions: Sequence[AnsweredQuestion]) -> str | None:

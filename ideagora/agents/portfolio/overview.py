@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from pydantic import Field
 
@@ -53,7 +52,7 @@ class Overview(Answer):
     questions: tuple[IdeaQuestion, ...] = Field(description="one entry for each idea, in their order")
 
 
-def _extract_overview(engine: ExtractiveModel, inputs: OverviewInputs) -> dict[str, Any]:
+def _extract_overview(engine: ExtractiveModel, inputs: OverviewInputs) -> Overview:
     """Return phrases that several ideas have, the two most distant ideas, and each idea's own words."""
     counts = Counter(
         phrase
@@ -71,18 +70,18 @@ def _extract_overview(engine: ExtractiveModel, inputs: OverviewInputs) -> dict[s
         if shared
         else f"The {len(inputs.ideas)} ideas have no phrase in common."
     )
-    return {
-        "common": common,
-        "differences": _most_distant(engine, inputs),
-        "questions": [
-            {
-                "idea": number,
-                "question": f"Does “{texts.without_stop(texts.clip(idea.mechanism, 24))}” help against "
+    return Overview(
+        common=common,
+        differences=_most_distant(engine, inputs),
+        questions=tuple(
+            IdeaQuestion(
+                idea=number,
+                question=f"Does “{texts.without_stop(texts.clip(idea.mechanism, 24))}” help against "
                 f"“{texts.without_stop(texts.clip(idea.purpose, 24))}”?",
-            }
+            )
             for number, idea in enumerate(inputs.ideas)
-        ],
-    }
+        ),
+    )
 
 
 def _most_common(counts: Counter[str]) -> list[tuple[str, int]]:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from pydantic import Field
 
-from ideagora.agents.chain_of_ideas.ideator import SearchableIdea, check_sources
 from ideagora.agents.idea_inputs import DirectionView, ProposedIdea, draft_lead, lead_as_steps
+from ideagora.agents.idea_parts import IdeaPart, IdeaSource, SearchableIdea, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief
 from ideagora.models.call import Answer, Inputs
@@ -102,6 +102,9 @@ class InvertedIdea(SearchableIdea, Inversion):
     """An idea from the opposite assumption, after that assumption."""
 
 
+V = TypeVar("V", bound=SearchableIdea)
+
+
 def _check(inputs: VariationInputs, answer: SearchableIdea) -> str | None:
     if _key(answer.title) in inputs.titles:
         return "title: an idea with this title exists; write a different idea, with a title of its own"
@@ -112,35 +115,35 @@ def _key(title: str) -> str:
     return "".join(letter for letter in title.casefold() if letter.isalnum())
 
 
-def _combine(engine: ExtractiveModel, inputs: VariationInputs) -> dict[str, Any]:
+def _combine(engine: ExtractiveModel, inputs: VariationInputs) -> CombinedIdea:
     """Return the lead from one parent's limitation and the other's mechanism, the new one of the two."""
     first, second = inputs.parents
     leads = [
         (_pair(engine, inputs, _purpose(weak), _mechanism(strong)), weak, strong)
         for weak, strong in ((first, second), (second, first))
     ]
-    new = [lead for lead in leads if _key(lead[0]["title"]) not in inputs.titles]
+    new = [lead for lead in leads if _key(lead[0].title) not in inputs.titles]
     lead, weak, strong = (new or leads)[0]
     change = f"The limitation is that of “{weak.title}”, the mechanism that of “{strong.title}”."
-    return {**lead, "change": change}
+    return lead.extended_to(CombinedIdea, change=change)
 
 
-def _invert(engine: ExtractiveModel, inputs: VariationInputs) -> dict[str, Any]:
+def _invert(engine: ExtractiveModel, inputs: VariationInputs) -> InvertedIdea:
     """Return a lead on a limitation of the paper that gave the mechanism; nothing is reasoned about.
 
     The mechanism is that of the paper that gave the limitation, or of another one if that lead exists.
     """
     parent = inputs.parents[0]
     weak = parent.source_of("method")
-    leads: list[dict[str, Any]] = []
+    leads: list[SearchableIdea] = []
     for number in dict.fromkeys([parent.source_of("motivation") or 0, *range(len(inputs.papers))]):
         if number == weak and leads:
             continue
         leads.append(_pair(engine, inputs, ("", weak), ("", number)))
-        if _key(leads[-1]["title"]) not in inputs.titles:
+        if _key(leads[-1].title) not in inputs.titles:
             break
     change = f"The paper that gave “{parent.title}” its mechanism gives the limitation here."
-    return {**leads[-1], "change": change}
+    return leads[-1].extended_to(InvertedIdea, change=change)
 
 
 def _purpose(parent: ParentIdea) -> tuple[str, int | None]:
@@ -156,7 +159,7 @@ def _pair(
     inputs: VariationInputs,
     limitation: tuple[str, int | None],
     mechanism: tuple[str, int | None],
-) -> dict[str, Any]:
+) -> SearchableIdea:
     """Return the lead from a limitation and a mechanism, each with the number of its paper."""
     last = len(inputs.papers) - 1
     direction = DirectionView(
@@ -167,10 +170,10 @@ def _pair(
         mechanism_from=last if mechanism[1] is None else min(mechanism[1], last),
     )
     lead = draft_lead(engine, inputs.topic, inputs.papers, direction)
-    return {**lead, "method": lead_as_steps(lead), "queries": []}
+    return lead.extended_to(SearchableIdea, method=lead_as_steps(lead), queries=())
 
 
-def _simplify(engine: ExtractiveModel, inputs: VariationInputs) -> dict[str, Any]:
+def _simplify(engine: ExtractiveModel, inputs: VariationInputs) -> SimplifiedIdea:
     """Return the parent with the first clause of its mechanism alone."""
     parent = inputs.parents[0]
     kept = _CLAUSE.split(parent.mechanism, maxsplit=1)[0].rstrip(" .")
@@ -178,28 +181,29 @@ def _simplify(engine: ExtractiveModel, inputs: VariationInputs) -> dict[str, Any
     change = (
         f"Left out of the mechanism: “{left_out}”" if left_out else "The mechanism has one clause; it stays."
     )
-    quoted = [
-        {"part": part, "paper": number, "quote": inputs.papers[number].title}
-        for part in ("motivation", "method")
+    parts: tuple[IdeaPart, ...] = ("motivation", "method")
+    quoted = tuple(
+        IdeaSource(part=part, paper=number, quote=inputs.papers[number].title)
+        for part in parts
         if (number := parent.source_of(part)) is not None and number < len(inputs.papers)
-    ]
-    first = {"part": "method", "paper": 0, "quote": inputs.papers[0].title} if inputs.papers else None
-    return {
-        "title": texts.title_case(f"{texts.clip(parent.title, 10)}, first step only"),
-        "motivation": parent.motivation or parent.purpose,
-        "method": f"1. {kept}.\n2. Add nothing else, and compare it with the whole: {parent.title}.",
-        "novelty": f"It asks whether the first step suffices: “{kept}”.",
-        "summary": f"{kept}, and nothing else of “{parent.title}”.",
-        "purpose": parent.purpose,
-        "mechanism": f"{kept}.",
-        "evaluation": f"Compare it with the whole mechanism on the same data. {parent.evaluation}",
-        "sources": quoted or [first] * bool(first),
-        "queries": [],
-        "change": change,
-    }
+    )
+    first = tuple(IdeaSource(part="method", paper=0, quote=paper.title) for paper in inputs.papers[:1])
+    return SimplifiedIdea(
+        title=texts.title_case(f"{texts.clip(parent.title, 10)}, first step only"),
+        motivation=parent.motivation or parent.purpose,
+        method=f"1. {kept}.\n2. Add nothing else, and compare it with the whole: {parent.title}.",
+        novelty=f"It asks whether the first step suffices: “{kept}”.",
+        summary=f"{kept}, and nothing else of “{parent.title}”.",
+        purpose=parent.purpose,
+        mechanism=f"{kept}.",
+        evaluation=f"Compare it with the whole mechanism on the same data. {parent.evaluation}",
+        sources=quoted or first,
+        queries=(),
+        change=change,
+    )
 
 
-def _role(name: str, answer: type[SearchableIdea], offline: Callable[..., dict[str, Any]]) -> Role[Any]:
+def _role(name: str, answer: type[V], offline: Callable[[ExtractiveModel, VariationInputs], V]) -> Role[V]:
     return Role(
         name=name,
         group="main",

@@ -7,12 +7,11 @@ Source: ResearchAgent (arXiv 2404.07738), section 3. The experiment is written b
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field
 
-from ideagora.agents.chain_of_ideas.ideator import IdeaSource, check_sources
 from ideagora.agents.idea_inputs import draft_lead
+from ideagora.agents.idea_parts import IdeaSource, SourcedIdea, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief
 from ideagora.models.call import Answer, Inputs
@@ -94,27 +93,27 @@ class ResearchProblem(Answer):
     sources: tuple[IdeaSource, ...] = Field(description="the papers that the motivation is based on")
 
 
-def _lead(engine: ExtractiveModel, inputs: PartInputs) -> dict[str, Any]:
+def _lead(engine: ExtractiveModel, inputs: PartInputs) -> SourcedIdea:
     """Return a lead whose limitation is the core paper's and whose mechanism is another paper's."""
     return draft_lead(engine, inputs.topic, inputs.papers, chain_length=1)
 
 
-def _state_problem(engine: ExtractiveModel, inputs: ProblemInputs) -> dict[str, Any]:
+def _state_problem(engine: ExtractiveModel, inputs: ProblemInputs) -> ResearchProblem:
     """Return the core paper's limitation, and the entities from elsewhere that are closest to it."""
     lead = _lead(engine, inputs)
-    limitation = lead["purpose"]
+    limitation = lead.purpose
     names = [entity.name for entity in inputs.entities]
     nearest = [names[number] for number, _ in engine.rank(limitation, names)[:3]]
     beyond = f" From beyond its references, {texts.listed(nearest)} come closest to it." if nearest else ""
-    sources = [source for source in lead["sources"] if source["part"] == "motivation"]
+    sources = tuple(source for source in lead.sources if source.part == "motivation")
     first = texts.sentences(inputs.papers[0].abstract or "") or [inputs.papers[0].title]
-    return {
-        "rationale": f"{lead['motivation']}{beyond}",
-        "problem": f"How can this limitation of {texts.short_name(inputs.papers[0].title)} be overcome?",
-        "purpose": limitation,
-        "entities_used": nearest,
-        "sources": sources or [{"part": "motivation", "paper": 0, "quote": first[0]}],
-    }
+    return ResearchProblem(
+        rationale=f"{lead.motivation}{beyond}",
+        problem=f"How can this limitation of {texts.short_name(inputs.papers[0].title)} be overcome?",
+        purpose=limitation,
+        entities_used=tuple(nearest),
+        sources=sources or (IdeaSource(part="motivation", paper=0, quote=first[0]),),
+    )
 
 
 PROBLEM_FINDER = Role(
@@ -154,18 +153,17 @@ class ResearchMethod(Answer):
     sources: tuple[IdeaSource, ...] = Field(description="the papers that method and novelty are based on")
 
 
-def _propose_method(engine: ExtractiveModel, inputs: MethodInputs) -> dict[str, Any]:
+def _propose_method(engine: ExtractiveModel, inputs: MethodInputs) -> ResearchMethod:
     """Return another paper's mechanism for the core paper's limitation."""
     lead = _lead(engine, inputs)
-    fields = ("method", "novelty", "title", "summary", "mechanism", "evaluation")
-    known = lead["mechanism"].casefold()
-    sources = [source for source in lead["sources"] if source["part"] != "motivation"]
+    known = lead.mechanism.casefold()
+    sources = tuple(source for source in lead.sources if source.part != "motivation")
     last = len(inputs.papers) - 1
-    return {
-        **{field: lead[field] for field in fields},
-        "entities_used": [entity.name for entity in inputs.entities if entity.name.casefold() in known],
-        "sources": sources or [{"part": "method", "paper": last, "quote": inputs.papers[last].title}],
-    }
+    return lead.extended_to(
+        ResearchMethod,
+        entities_used=[entity.name for entity in inputs.entities if entity.name.casefold() in known],
+        sources=sources or (IdeaSource(part="method", paper=last, quote=inputs.papers[last].title),),
+    )
 
 
 METHOD_DEVELOPER = Role(

@@ -7,7 +7,6 @@ method and experiment. The questions are in our words.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pydantic import Field
 
@@ -80,7 +79,7 @@ NEAR, FAR = 0.6, 0.3
 """Cosines at which the offline reviewer calls a part a restatement, and off the topic."""
 
 
-def _review(engine: ExtractiveModel, inputs: PartReviewInputs) -> dict[str, Any]:
+def _review(engine: ExtractiveModel, inputs: PartReviewInputs) -> PartReview:
     """Return a measurement for clarity, relevance and originality; other criteria cannot be measured."""
     text = _text_of(inputs)
     if inputs.criterion == "clarity":
@@ -95,11 +94,11 @@ def _review(engine: ExtractiveModel, inputs: PartReviewInputs) -> dict[str, Any]
         near = max(engine.similarity(text, papers))
         return _measured(f"Its similarity to the nearest of the papers is {near:.2f}.", near < NEAR)
     unmeasured = f"The offline model cannot judge {inputs.criterion}."
-    return {"review": unmeasured, "suggestions": [], "rating": None}
+    return PartReview(review=unmeasured, suggestions=(), rating=None)
 
 
-def _measured(finding: str, is_good: bool) -> dict[str, Any]:
-    return {"review": finding, "suggestions": [], "rating": 4 if is_good else 2}
+def _measured(finding: str, is_good: bool) -> PartReview:
+    return PartReview(review=finding, suggestions=(), rating=4 if is_good else 2)
 
 
 def _text_of(inputs: PartReviewInputs) -> str:

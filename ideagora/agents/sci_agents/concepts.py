@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field
 
@@ -46,7 +45,7 @@ class ConceptTriples(Answer):
     )
 
 
-def _extract_triples(engine: ExtractiveModel, inputs: TripleInputs) -> dict[str, Any]:
+def _extract_triples(engine: ExtractiveModel, inputs: TripleInputs) -> ConceptTriples:
     """Return neighbouring noun phrases of a sentence, related by the words between them."""
     triples = []
     for sentence in texts.sentences(inputs.text):
@@ -59,14 +58,14 @@ def _extract_triples(engine: ExtractiveModel, inputs: TripleInputs) -> dict[str,
             between = sentence.lower().partition(first.lower())[2].partition(second.lower())[0]
             words = texts.clip(" ".join(texts.words(between)), RELATION_WORDS)
             triples.append(
-                {
-                    "subject": first,
-                    "relation": words or "with",
-                    "object": second,
-                    "quote": texts.clip(sentence, 25),
-                }
+                Triple(
+                    subject=first,
+                    relation=words or "with",
+                    object=second,
+                    quote=texts.clip(sentence, 25),
+                )
             )
-    return {"triples": triples[:MAX_TRIPLES]}
+    return ConceptTriples(triples=tuple(triples[:MAX_TRIPLES]))
 
 
 def _check_triples(inputs: TripleInputs, answer: ConceptTriples) -> str | None:
@@ -130,19 +129,19 @@ class Ontology(Answer):
     connections: tuple[Connection, ...] = Field(description="one for each pair of neighbours, in order")
 
 
-def _define(engine: ExtractiveModel, inputs: PathInputs) -> dict[str, Any]:
+def _define(engine: ExtractiveModel, inputs: PathInputs) -> Ontology:
     """Return the sentences that the concepts come from."""
     quotes = [relation.quote for relation in inputs.relations] or [inputs.topic]
-    return {
-        "definitions": [
-            {"concept": concept, "meaning": f"Named in: “{quotes[engine.rank(concept, quotes)[0][0]]}”"}
+    return Ontology(
+        definitions=tuple(
+            Definition(concept=concept, meaning=f"Named in: “{quotes[engine.rank(concept, quotes)[0][0]]}”")
             for concept in inputs.path
-        ],
-        "connections": [
-            {"first": first, "second": second, "explanation": _between(inputs, first, second)}
+        ),
+        connections=tuple(
+            Connection(first=first, second=second, explanation=_between(inputs, first, second))
             for first, second in pairwise(inputs.path)
-        ],
-    }
+        ),
+    )
 
 
 def _between(inputs: PathInputs, first: str, second: str) -> str:

@@ -8,11 +8,11 @@ aspects and critique into an idea in the common format.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from pydantic import Field
 
-from ideagora.agents.chain_of_ideas.ideator import SearchableIdea, check_sources
+from ideagora.agents.idea_parts import IdeaPart, IdeaSource, SearchableIdea, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.sci_agents.concepts import PROMPTS
 from ideagora.agents.text.quotes import is_quoted
@@ -79,21 +79,21 @@ def check_ends(inputs: HasPath, text: str, field: str) -> str | None:
     return f"{field} must name both ends of the path; it lacks “{missing[0]}”" if missing else None
 
 
-def _propose(engine: ExtractiveModel, inputs: ExplainedPath) -> dict[str, Any]:
+def _propose(engine: ExtractiveModel, inputs: ExplainedPath) -> Aspects:
     """Return the aspects that the path supports, quoted; the others are stated as unknown."""
     first, last = inputs.path[0], inputs.path[-1]
     inner = texts.listed(inputs.path[1:-1])
     steps = " ".join(inputs.connections)
-    return {
-        "hypothesis": f"“{first}” is connected with “{last}”" + (f" through {inner}." if inner else "."),
-        "outcome": UNKNOWN,
-        "mechanisms": steps or UNKNOWN,
-        "design_principles": f"Follow the path: {' → '.join(inputs.path)}.",
-        "unexpected_properties": UNKNOWN,
-        "comparison": UNKNOWN,
-        "novelty": f"The graph does not relate “{first}” to “{last}” directly; "
+    return Aspects(
+        hypothesis=f"“{first}” is connected with “{last}”" + (f" through {inner}." if inner else "."),
+        outcome=UNKNOWN,
+        mechanisms=steps or UNKNOWN,
+        design_principles=f"Follow the path: {' → '.join(inputs.path)}.",
+        unexpected_properties=UNKNOWN,
+        comparison=UNKNOWN,
+        novelty=f"The graph does not relate “{first}” to “{last}” directly; "
         f"{len(inputs.path) - 1} relations lie between them.",
-    }
+    )
 
 
 SCIENTIST = Role(
@@ -129,7 +129,7 @@ class Expansion(Answer):
     expansion: str = Field(description="the aspect with specifics, 4 to 8 sentences")
 
 
-def _expand(engine: ExtractiveModel, inputs: ExpandInputs) -> dict[str, Any]:
+def _expand(engine: ExtractiveModel, inputs: ExpandInputs) -> Expansion:
     """Return the aspect with the sentence of the papers nearest to it."""
     sentences = [
         (sentence, paper.title)
@@ -137,10 +137,10 @@ def _expand(engine: ExtractiveModel, inputs: ExpandInputs) -> dict[str, Any]:
         for sentence in texts.sentences(paper.abstract or "")
     ]
     if not sentences:
-        return {"expansion": inputs.aspect.text}
+        return Expansion(expansion=inputs.aspect.text)
     query = " ".join([inputs.aspect.text, *(other.text for other in inputs.others[:1])])
     sentence, title = sentences[engine.rank(query, [sentence for sentence, _ in sentences])[0][0]]
-    return {"expansion": f"{inputs.aspect.text} Nearest in the papers (“{title}”): “{sentence}”"}
+    return Expansion(expansion=f"{inputs.aspect.text} Nearest in the papers (“{title}”): “{sentence}”")
 
 
 EXPANDER = Role(
@@ -170,17 +170,16 @@ class Critique(Answer):
     question: str = Field(description="the question that a first experiment must answer")
 
 
-def _criticise(engine: ExtractiveModel, inputs: CritiqueInputs) -> dict[str, Any]:
+def _criticise(engine: ExtractiveModel, inputs: CritiqueInputs) -> Critique:
     """Return what can be measured: unknown aspects, and how far apart the ends are."""
     unknown = [aspect.name.replace("_", " ") for aspect in inputs.aspects if UNKNOWN in aspect.text]
     first, last = inputs.path[0], inputs.path[-1]
-    weaknesses = [f"Nothing is said about {texts.listed(unknown)}."] if unknown else []
-    return {
-        "strengths": [],
-        "weaknesses": weaknesses,
-        "improvements": [f"Find out {texts.listed(unknown)}."] if unknown else [],
-        "question": f"Does a change of “{first}” change “{last}” if everything between them is kept?",
-    }
+    return Critique(
+        strengths=(),
+        weaknesses=(f"Nothing is said about {texts.listed(unknown)}.",) if unknown else (),
+        improvements=(f"Find out {texts.listed(unknown)}.",) if unknown else (),
+        question=f"Does a change of “{first}” change “{last}” if everything between them is kept?",
+    )
 
 
 CRITIC = Role(
@@ -217,7 +216,7 @@ class PathIdea(SearchableIdea):
     """An idea that connects both ends of a path."""
 
 
-def _write(engine: ExtractiveModel, inputs: WriterInputs) -> dict[str, Any]:
+def _write(engine: ExtractiveModel, inputs: WriterInputs) -> PathIdea:
     """Return the path as steps, each with the sentence that it comes from."""
     by_name = {aspect.name: aspect.text for aspect in inputs.aspects}
     first, last = inputs.path[0], inputs.path[-1]
@@ -226,22 +225,22 @@ def _write(engine: ExtractiveModel, inputs: WriterInputs) -> dict[str, Any]:
     numbered = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
     hypothesis = by_name.get("hypothesis", f"“{first}” is connected with “{last}”.")
     test = f"{inputs.critique.question} Vary {first} in 30 cases and look for a change of {last}."
-    parts = ("motivation", "method", "novelty")
-    return {
-        "motivation": f"{hypothesis} The path through the concepts of the papers: {' → '.join(inputs.path)}.",
-        "method": f"{numbered}\n{len(steps) + 1}. {test}",
-        "novelty": by_name.get("novelty", UNKNOWN),
-        "title": f"Connecting {first} with {last}",
-        "summary": f"A path of {len(inputs.path)} concepts connects {first} with {last}.",
-        "purpose": f"Find out whether {first} matters for {last}.",
-        "mechanism": f"The path {' → '.join(inputs.path)}.",
-        "evaluation": test,
-        "sources": [
-            {"part": parts[number % len(parts)], "paper": number, "quote": quote}
+    parts: tuple[IdeaPart, ...] = ("motivation", "method", "novelty")
+    return PathIdea(
+        motivation=f"{hypothesis} The path through the concepts of the papers: {' → '.join(inputs.path)}.",
+        method=f"{numbered}\n{len(steps) + 1}. {test}",
+        novelty=by_name.get("novelty", UNKNOWN),
+        title=f"Connecting {first} with {last}",
+        summary=f"A path of {len(inputs.path)} concepts connects {first} with {last}.",
+        purpose=f"Find out whether {first} matters for {last}.",
+        mechanism=f"The path {' → '.join(inputs.path)}.",
+        evaluation=test,
+        sources=tuple(
+            IdeaSource(part=parts[number % len(parts)], paper=number, quote=quote)
             for number, (_, quote) in enumerate(quoted)
-        ],
-        "queries": [],
-    }
+        ),
+        queries=(),
+    )
 
 
 def _check_idea(inputs: WriterInputs, answer: PathIdea) -> str | None:

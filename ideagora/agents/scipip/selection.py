@@ -5,12 +5,10 @@ Source: Wang et al. (arXiv 2410.23166), the section on the dual-path proposal of
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import Field
 
-from ideagora.agents.chain_of_ideas.ideator import SearchableIdea, check_sources
 from ideagora.agents.idea_inputs import draft_lead
+from ideagora.agents.idea_parts import SearchableIdea, check_sources
 from ideagora.agents.role import Role
 from ideagora.agents.scipip.sketches import PROMPTS, Sketch, SketchView, distinct_titles
 from ideagora.agents.views import PaperBrief
@@ -42,22 +40,22 @@ class MergedIdeas(Answer):
     ideas: tuple[MergedIdea, ...] = Field(description="the combined ideas, each different from the others")
 
 
-def _merge(engine: ExtractiveModel, inputs: MergeInputs) -> dict[str, Any]:
+def _merge(engine: ExtractiveModel, inputs: MergeInputs) -> MergedIdeas:
     """Return each idea from literature with the most similar brainstormed one."""
     others = [f"{idea.title}. {idea.approach}" for idea in inputs.brainstormed]
-    ideas: dict[str, dict[str, Any]] = {}
+    ideas: dict[str, MergedIdea] = {}
     for number, idea in enumerate(inputs.from_literature):
         place = engine.rank(f"{idea.title}. {idea.approach}", others)[0][0]
         other = inputs.brainstormed[place]
-        merged = {
-            "title": idea.title,
-            "problem": idea.problem,
-            "approach": f"{idea.approach} To see what matters: {other.approach}",
-            "from_literature": number,
-            "brainstormed": place,
-        }
+        merged = MergedIdea(
+            title=idea.title,
+            problem=idea.problem,
+            approach=f"{idea.approach} To see what matters: {other.approach}",
+            from_literature=number,
+            brainstormed=place,
+        )
         ideas.setdefault(idea.title.casefold(), merged)
-    return {"ideas": list(ideas.values())[: inputs.count]}
+    return MergedIdeas(ideas=tuple(ideas.values())[: inputs.count])
 
 
 def _check_merged(inputs: MergeInputs, answer: MergedIdeas) -> str | None:
@@ -103,23 +101,23 @@ class IdeaScores(Answer):
     scores: tuple[IdeaScore, ...]
 
 
-def _score(engine: ExtractiveModel, inputs: FilterInputs) -> dict[str, Any]:
+def _score(engine: ExtractiveModel, inputs: FilterInputs) -> IdeaScores:
     """Return similarity to the topic as relevance; the middle of the scale for what cannot be measured."""
     near = engine.similarity(
         inputs.topic, [f"{one.title}. {one.problem} {one.approach}" for one in inputs.ideas]
     )
-    return {
-        "scores": [
-            {
-                "idea": number,
-                "reason": f"Similarity to the topic {cosine:.2f}; the offline model measures nothing else.",
-                "relevance": max(1, min(MAX_SCORE, round(1 + 5 * cosine))),
-                "novelty": 3,
-                "feasibility": 3,
-            }
+    return IdeaScores(
+        scores=tuple(
+            IdeaScore(
+                idea=number,
+                reason=f"Similarity to the topic {cosine:.2f}; the offline model measures nothing else.",
+                relevance=max(1, min(MAX_SCORE, round(1 + 5 * cosine))),
+                novelty=3,
+                feasibility=3,
+            )
             for number, cosine in enumerate(near)
-        ]
-    }
+        )
+    )
 
 
 def _check_scores(inputs: FilterInputs, answer: IdeaScores) -> str | None:
@@ -155,12 +153,12 @@ class RefinedIdea(SearchableIdea):
     """A merged idea in full."""
 
 
-def _refine(engine: ExtractiveModel, inputs: RefineIdeaInputs) -> dict[str, Any]:
+def _refine(engine: ExtractiveModel, inputs: RefineIdeaInputs) -> RefinedIdea:
     """Return the lead of the papers, with the merged approach as its last step."""
     lead = draft_lead(engine, inputs.topic, inputs.papers)
     check = inputs.idea.approach.partition("To see what matters: ")[2] or inputs.idea.approach
-    method = f"1. {lead['method']}\n2. To see what matters: {check}"
-    return {**lead, "method": method, "queries": []}
+    method = f"1. {lead.method}\n2. To see what matters: {check}"
+    return lead.extended_to(RefinedIdea, method=method, queries=())
 
 
 IDEA_REFINER = Role(

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field
 
@@ -35,10 +34,10 @@ class TopicEntities(Answer):
     entities: tuple[str, ...] = Field(description="terms of 1 to 4 words, the most specific first")
 
 
-def _extract_entities(engine: ExtractiveModel, inputs: EntityInputs) -> dict[str, Any]:
+def _extract_entities(engine: ExtractiveModel, inputs: EntityInputs) -> TopicEntities:
     phrases = texts.phrases(inputs.topic)
     specific = [phrase for phrase in phrases if not texts.is_generic(phrase)]
-    return {"entities": (specific or phrases or [texts.clip(inputs.topic, 4)])[:MAX_ENTITIES]}
+    return TopicEntities(entities=tuple(specific or phrases or [texts.clip(inputs.topic, 4)])[:MAX_ENTITIES])
 
 
 def _check_entities(inputs: EntityInputs, answer: TopicEntities) -> str | None:
@@ -88,21 +87,21 @@ class Sketches(Answer):
     ideas: tuple[Sketch, ...] = Field(description="the ideas, each different from the others")
 
 
-def _brainstorm(engine: ExtractiveModel, inputs: BrainstormInputs) -> dict[str, Any]:
+def _brainstorm(engine: ExtractiveModel, inputs: BrainstormInputs) -> Sketches:
     """Return plans made of the topic's words; the offline model knows nothing beyond them."""
     phrases = texts.phrases(inputs.topic)
     pairs = [*combinations(phrases, 2)] or [(texts.clip(inputs.topic, 6), "everything else")]
     topic = texts.without_stop(texts.clip(inputs.topic, 40))
-    return {
-        "ideas": [
-            {
-                "title": texts.title_case(f"Separating {first} from {second}"),
-                "problem": f"For the topic “{topic}”, it is open which part causes what.",
-                "approach": f"Vary {first} with {second} fixed, then {second} with {first} fixed.",
-            }
+    return Sketches(
+        ideas=tuple(
+            Sketch(
+                title=texts.title_case(f"Separating {first} from {second}"),
+                problem=f"For the topic “{topic}”, it is open which part causes what.",
+                approach=f"Vary {first} with {second} fixed, then {second} with {first} fixed.",
+            )
             for first, second in pairs[: inputs.count]
-        ]
-    }
+        )
+    )
 
 
 def distinct_titles(titles: Sequence[str], count: int) -> str | None:
@@ -145,18 +144,23 @@ class LiteratureSketches(Answer):
     ideas: tuple[LiteratureSketch, ...] = Field(description="the ideas, each different from the others")
 
 
-def _from_literature(engine: ExtractiveModel, inputs: LiteratureInputs) -> dict[str, Any]:
+def _from_literature(engine: ExtractiveModel, inputs: LiteratureInputs) -> LiteratureSketches:
     """Return pairs of a limitation and a method of another paper, first those that fit."""
     papers = [paper_facts(engine, paper.title, paper.year, paper.abstract) for paper in inputs.papers]
     places = range(len(papers))
     fits = find_fits(engine, inputs.topic, papers, places)
     fits += [measure_pair(engine, papers, weak, (weak + 1) % len(papers)) for weak in places]
-    ideas: dict[str, dict[str, Any]] = {}
+    ideas: dict[str, LiteratureSketch] = {}
     for fit in fits:
         lead = write_lead(fit, papers[fit.weak], papers[fit.strong], "")
-        idea = {"title": lead.title, "problem": lead.motivation, "approach": lead.method}
-        ideas.setdefault(lead.title.casefold(), {**idea, "papers": sorted({fit.weak, fit.strong})})
-    return {"ideas": list(ideas.values())[: inputs.count]}
+        idea = LiteratureSketch(
+            title=lead.title,
+            problem=lead.motivation,
+            approach=lead.method,
+            papers=tuple(sorted({fit.weak, fit.strong})),
+        )
+        ideas.setdefault(lead.title.casefold(), idea)
+    return LiteratureSketches(ideas=tuple(ideas.values())[: inputs.count])
 
 
 def _check_literature(inputs: LiteratureInputs, answer: LiteratureSketches) -> str | None:

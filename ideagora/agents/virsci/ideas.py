@@ -5,12 +5,10 @@ Source: Su et al. (arXiv 2410.09403), idea generation, novelty assessment and ab
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import Field
 
-from ideagora.agents.chain_of_ideas.ideator import SearchableIdea, check_sources
 from ideagora.agents.idea_inputs import EarlierDraft, TooClose, draft_lead
+from ideagora.agents.idea_parts import SearchableIdea, check_sources
 from ideagora.agents.novelty import SAME
 from ideagora.agents.offline_leads.leads import find_fits, measure_pair, paper_facts, write_lead
 from ideagora.agents.role import Role
@@ -53,7 +51,7 @@ class TeamIdea(Answer):
     clarity: int = Field(description=f"own assessment, 1 to {MAX_SCORE}")
 
 
-def _propose(engine: ExtractiveModel, inputs: TeamIdeaInputs) -> dict[str, Any]:
+def _propose(engine: ExtractiveModel, inputs: TeamIdeaInputs) -> TeamIdea:
     """Return a method of an own paper for a limitation of another one; the scores are the middle."""
     papers = [paper_facts(engine, paper.title, paper.year, paper.abstract) for paper in inputs.papers]
     places, own = range(len(papers)), range(min(inputs.own, len(papers)))
@@ -65,13 +63,15 @@ def _propose(engine: ExtractiveModel, inputs: TeamIdeaInputs) -> dict[str, Any]:
     earlier = {idea.title.casefold() for idea in inputs.rejected}
     leads = [(fit, write_lead(fit, papers[fit.weak], papers[fit.strong], "")) for fit in fits]
     fit, lead = next((pair for pair in leads if pair[1].title.casefold() not in earlier), leads[0])
-    return {
-        "title": lead.title,
-        "idea": f"{lead.motivation} {lead.method}",
-        "experiment": lead.test,
-        "papers": sorted({fit.weak, fit.strong}),
-        **dict.fromkeys(("novelty", "feasibility", "clarity"), MAX_SCORE // 2),
-    }
+    return TeamIdea(
+        title=lead.title,
+        idea=f"{lead.motivation} {lead.method}",
+        experiment=lead.test,
+        papers=tuple(sorted({fit.weak, fit.strong})),
+        novelty=MAX_SCORE // 2,
+        feasibility=MAX_SCORE // 2,
+        clarity=MAX_SCORE // 2,
+    )
 
 
 def _check_idea(inputs: TeamIdeaInputs, answer: TeamIdea) -> str | None:
@@ -117,16 +117,16 @@ class Vote(Answer):
     )
 
 
-def _vote(engine: ExtractiveModel, inputs: VoteInputs) -> dict[str, Any]:
+def _vote(engine: ExtractiveModel, inputs: VoteInputs) -> Vote:
     """Return the idea that is least similar to its closest paper; none if all are nearly the same."""
     nearest = [_nearest(engine, one) for one in inputs.candidates]
     place = min(range(len(nearest)), key=lambda number: (nearest[number], number))
     limit = (1 + SAME) / 2
     figures = ", ".join(f"{similarity:.2f}" for similarity in nearest)
-    return {
-        "reason": f"Similarity of each idea to its closest paper: {figures} (limit {limit:.2f}).",
-        "choice": place if nearest[place] < limit else None,
-    }
+    return Vote(
+        reason=f"Similarity of each idea to its closest paper: {figures} (limit {limit:.2f}).",
+        choice=place if nearest[place] < limit else None,
+    )
 
 
 def _nearest(engine: ExtractiveModel, candidate: Candidate) -> float:
@@ -168,11 +168,12 @@ class TeamAbstract(SearchableIdea):
     """The idea in full, by the leader."""
 
 
-def _write_abstract(engine: ExtractiveModel, inputs: AbstractInputs) -> dict[str, Any]:
+def _write_abstract(engine: ExtractiveModel, inputs: AbstractInputs) -> TeamAbstract:
     """Return the lead of the two papers that the idea builds on; of all papers if it is too close to one."""
     topic = f"{inputs.title}. {inputs.topic}"
     papers = inputs.papers if inputs.too_close else inputs.papers[:2]
-    return {**draft_lead(engine, topic, papers, too_close=inputs.too_close), "queries": []}
+    lead = draft_lead(engine, topic, papers, too_close=inputs.too_close)
+    return lead.extended_to(TeamAbstract, queries=())
 
 
 ABSTRACT_WRITER = Role(

@@ -7,7 +7,6 @@ number, interests and papers, without the name of the author whose papers they a
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field
 
@@ -45,12 +44,12 @@ class InvitationReply(Answer):
     accepts: bool = Field(description="whether the scientist joins the team")
 
 
-def _reply(engine: ExtractiveModel, inputs: InvitationInputs) -> dict[str, Any]:
+def _reply(engine: ExtractiveModel, inputs: InvitationInputs) -> InvitationReply:
     near = max(engine.similarity(inputs.topic, inputs.scientist.papers), default=0.0)
-    return {
-        "reason": f"The closest paper has similarity {near:.2f} to the topic (minimum {JOINS_FROM:.2f}).",
-        "accepts": near >= JOINS_FROM,
-    }
+    return InvitationReply(
+        reason=f"The closest paper has similarity {near:.2f} to the topic (minimum {JOINS_FROM:.2f}).",
+        accepts=near >= JOINS_FROM,
+    )
 
 
 INVITATION = Role(
@@ -86,16 +85,16 @@ class Contribution(Answer):
     question: str = Field(description="the research question that the team should work on, one sentence")
 
 
-def _discuss(engine: ExtractiveModel, inputs: DiscussionInputs) -> dict[str, Any]:
+def _discuss(engine: ExtractiveModel, inputs: DiscussionInputs) -> Contribution:
     """Return the scientist's paper and interest that are nearest to the topic."""
     title = inputs.scientist.papers[engine.rank(inputs.topic, inputs.scientist.papers)[0][0]]
     interests = inputs.scientist.interests or (title,)
     interest = interests[engine.rank(inputs.topic, interests)[0][0]]
     topic = texts.without_stop(texts.clip(inputs.topic, 20))
-    return {
-        "text": f"Of the papers of this scientist, “{title}” is the closest to the topic.",
-        "question": f"What does {interest} contribute to: {topic}?",
-    }
+    return Contribution(
+        text=f"Of the papers of this scientist, “{title}” is the closest to the topic.",
+        question=f"What does {interest} contribute to: {topic}?",
+    )
 
 
 DISCUSSION = Role(
@@ -122,14 +121,14 @@ class Focus(Answer):
     question: str = Field(description="the research question, 1 or 2 sentences")
 
 
-def _conclude(engine: ExtractiveModel, inputs: ConclusionInputs) -> dict[str, Any]:
+def _conclude(engine: ExtractiveModel, inputs: ConclusionInputs) -> Focus:
     """Return the question that is most similar to the topic."""
     questions = [statement.question for statement in inputs.statements] or [inputs.topic]
     place, cosine = engine.rank(inputs.topic, questions)[0]
-    return {
-        "reason": f"It is the question closest to the topic (similarity {cosine:.2f}).",
-        "question": questions[place],
-    }
+    return Focus(
+        reason=f"It is the question closest to the topic (similarity {cosine:.2f}).",
+        question=questions[place],
+    )
 
 
 CONCLUSION = Role(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
@@ -44,8 +44,8 @@ class QuestionInputs(Inputs):
     earlier: tuple[str, ...]
 
 
-def _outline(engine: ExtractiveModel, inputs: QuestionInputs) -> dict[str, Any]:
-    return {"text": f"{OUTLINES[len(inputs.earlier) % len(OUTLINES)]}."}
+def _outline(engine: ExtractiveModel, inputs: QuestionInputs) -> Reply:
+    return Reply(text=f"{OUTLINES[len(inputs.earlier) % len(OUTLINES)]}.")
 
 
 def _check_answer(inputs: QuestionInputs, reply: Reply) -> str | None:
@@ -84,6 +84,7 @@ COHERENCE_JUDGE = judge_role(
     Coherence,
     # half of the scale for any text, the rest by similarity to the question
     rate_similarity(
+        Coherence,
         Scale(HIGHEST / 2, HIGHEST),
         lambda inputs: (inputs.question, inputs.answer),
         rating="score",
@@ -110,10 +111,10 @@ class Similarity(Answer):
     score: Score = Field(description="0 (another idea) to 100 (the same idea in other words)")
 
 
-def _rate_similarity(engine: ExtractiveModel, inputs: SimilarityInputs) -> dict[str, Any]:
+def _rate_similarity(engine: ExtractiveModel, inputs: SimilarityInputs) -> Similarity:
     place, cosine = engine.rank(inputs.answer, inputs.earlier)[0]
     reason = f"Similarity of the wording {cosine:.2f}."
-    return {"closest": place + 1, "reason": reason, "score": SCALE.of_cosine(cosine)}
+    return Similarity(closest=place + 1, reason=reason, score=SCALE.of_cosine(cosine))
 
 
 def _check_similarity(inputs: SimilarityInputs, answer: Similarity) -> str | None:

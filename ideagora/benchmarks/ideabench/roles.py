@@ -7,7 +7,7 @@ The offline model measures similarity of wording, and says so.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
@@ -41,13 +41,13 @@ class Statement(Answer):
     paragraph: str = Field(description="the idea as one paragraph of at most 150 words")
 
 
-def _state(engine: ExtractiveModel, inputs: StatementInputs) -> dict[str, Any]:
+def _state(engine: ExtractiveModel, inputs: StatementInputs) -> Statement:
     """Return the sentences on problem and method, without results."""
     own = _own_name(inputs.title)
     text = remove_name(remove_outcomes(inputs.text), own) or remove_name(inputs.title, own)
     facets = engine.facets(text, FACETS)
     parts = dict.fromkeys(part for part in (facets["problem"], facets["method"]) if part)
-    return {"paragraph": texts.clip(" ".join(parts) or text, PARAGRAPH_WORDS)}
+    return Statement(paragraph=texts.clip(" ".join(parts) or text, PARAGRAPH_WORDS))
 
 
 def _own_name(title: str) -> str | None:
@@ -100,14 +100,14 @@ class Ranking(Answer):
     )
 
 
-def _rank(engine: ExtractiveModel, inputs: RankingInputs) -> dict[str, Any]:
+def _rank(engine: ExtractiveModel, inputs: RankingInputs) -> Ranking:
     """Order ideas by similarity to the words of the indicator."""
     ranked = engine.rank(f"{inputs.indicator}: {inputs.definition}", inputs.ideas)
     figures = ", ".join(f"idea {place + 1} {score:.2f}" for place, score in ranked)
-    return {
-        "reason": f"Similarity to the wording of the quality, which is not the quality itself: {figures}.",
-        "ranking": [str(place + 1) for place, _ in ranked],
-    }
+    return Ranking(
+        reason=f"Similarity to the wording of the quality, which is not the quality itself: {figures}.",
+        ranking=tuple(str(place + 1) for place, _ in ranked),
+    )
 
 
 def _check_ranking(inputs: RankingInputs, answer: Ranking) -> str | None:
@@ -146,7 +146,7 @@ RATE_OVERLAP = judge_role(
     "ideabench_overlap",
     OverlapInputs,
     Overlap,
-    rate_similarity(SCALE, lambda inputs: (inputs.abstract, inputs.idea), reason="explanation"),
+    rate_similarity(Overlap, SCALE, lambda inputs: (inputs.abstract, inputs.idea), reason="explanation"),
     PROMPTS,
     check=SCALE.checks("rating"),
 )
@@ -177,7 +177,7 @@ RATE_RELEVANCE = judge_role(
     "ideabench_relevance",
     RelevanceInputs,
     Relevance,
-    rate_similarity(SCALE, _both_papers),
+    rate_similarity(Relevance, SCALE, _both_papers),
     PROMPTS,
     check=SCALE.checks("rating"),
 )

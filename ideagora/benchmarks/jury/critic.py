@@ -6,7 +6,7 @@ of wording, and says so.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -40,17 +40,19 @@ def critic(criteria: tuple[Criterion, ...]) -> Role[Answer]:
         ANALYSIS: (str, Field(description="strengths and weaknesses, in less than 100 words")),
         **{one.name: (Rating, Field(description=str(SCALE))) for one in criteria},
     }
+    answer = create_model("Critique", __base__=Answer, **fields)
     return judge_role(
         "jury_critic",
         CriticInputs,
-        create_model("Critique", __base__=Answer, **fields),
-        _rate,
+        answer,
+        partial(_rate, answer=answer),
         PROMPTS,
         check=SCALE.checks(*(one.name for one in criteria)),
     )
 
 
-def _rate(engine: ExtractiveModel, inputs: CriticInputs) -> dict[str, Any]:
+def _rate(engine: ExtractiveModel, inputs: CriticInputs, answer: type[Answer]) -> Answer:
     near = engine.similarity(inputs.idea, [one.question for one in inputs.criteria])
     ratings = {one.name: SCALE.of_cosine(cosine) for one, cosine in zip(inputs.criteria, near, strict=True)}
-    return {ANALYSIS: "Similarity to the wording of each criterion, which is not the quality.", **ratings}
+    analysis = "Similarity to the wording of each criterion, which is not the quality."
+    return answer.model_validate({ANALYSIS: analysis, **ratings})

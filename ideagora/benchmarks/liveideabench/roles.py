@@ -7,7 +7,7 @@ similarity of wording, and says so.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
@@ -56,10 +56,10 @@ class Fluency(Answer):
         return None if found is None else {"reason": found[0] or "None given.", "letter": found[1]}
 
 
-def _grade(engine: ExtractiveModel, inputs: FluencyInputs) -> dict[str, Any]:
+def _grade(engine: ExtractiveModel, inputs: FluencyInputs) -> Fluency:
     cosine = engine.similarity(inputs.first, [inputs.second])[0]
-    letter = next((letter for lowest, letter in _GRADES if cosine >= lowest), "A")
-    return {"reason": f"Similarity of the texts {cosine:.2f}.", "letter": letter}
+    letter: Letter = next((letter for lowest, letter in _GRADES if cosine >= lowest), "A")
+    return Fluency(reason=f"Similarity of the texts {cosine:.2f}.", letter=letter)
 
 
 FLUENCY_JUDGE = judge_role(

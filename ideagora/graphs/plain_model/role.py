@@ -6,7 +6,6 @@ Source: LiveIdeaBench (arXiv 2412.17596), supplementary notes 1.1 and 5. The pro
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from ideagora.agents.role import Role
 from ideagora.models.call import Inputs, Reply
@@ -20,12 +19,12 @@ class KeywordInputs(Inputs):
     is_academic: bool
 
 
-def _vary_keyword(engine: ExtractiveModel, inputs: KeywordInputs) -> Any:
+def _vary_keyword(engine: ExtractiveModel, inputs: KeywordInputs) -> Reply:
     """A plan that names only the keyword, as the offline model knows nothing about it."""
-    return (
-        f"Without knowledge of its own, the offline model can only outline a study of {inputs.keyword}: list "
-        "the factors that are thought to matter, change one at a time and keep the others fixed, and compare "
-        "each change with the unchanged case."
+    return Reply(
+        text=f"Without knowledge of its own, the offline model can only outline a study of {inputs.keyword}: "
+        "list the factors that are thought to matter, change one at a time and keep the others fixed, and "
+        "compare each change with the unchanged case."
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -65,7 +65,7 @@ class CompetitionPreference(Answer):
     overall: SideField
 
 
-def _compare(engine: ExtractiveModel, inputs: CompetitionInputs) -> dict[str, Any]:
+def _compare(engine: ExtractiveModel, inputs: CompetitionInputs) -> CompetitionPreference:
     """The measures of the offline idea judge, test words for quality, similarity to the topic for relevance.
 
     Without a difference it names the first, so that the two orders disagree, which is a tie.
@@ -74,18 +74,19 @@ def _compare(engine: ExtractiveModel, inputs: CompetitionInputs) -> dict[str, An
     base = IDEA_JUDGE.offline(engine, IdeaPairInputs(topic=inputs.topic, first=views[0], second=views[1]))
     tests = [_test_words(one.plan) for one in (inputs.first, inputs.second)]
     near = engine.similarity(inputs.topic, [inputs.first.plan, inputs.second.plan])
-    choices = {name: base[name] for name in CRITERIA if name in base}
+    choices = base.model_dump(include=set(CRITERIA))
     choices["quality"] = _larger(tests[0], tests[1], 0)
     choices["relevance"] = _larger(near[0], near[1], RELEVANCE_MARGIN)
     won = [sum(choice == side for choice in choices.values()) for side in ("first", "second")]
     choices[OVERALL] = _larger(won[0], won[1], 0)
     equal = [name for name, choice in choices.items() if choice == "tie"]
-    return {
-        "reason": f"{base['reason']} Words on testing in the plans: {tests[0]} to {tests[1]}. Similarity of "
-        f"the plans to the topic: {near[0]:.2f} to {near[1]:.2f}. Criteria won: {won[0]} to {won[1]}. "
-        f"Without a difference the first is named: {', '.join(equal) or 'none'}.",
-        **{name: "first" if choice == "tie" else choice for name, choice in choices.items()},
-    }
+    reason = (
+        f"{base.reason} Words on testing in the plans: {tests[0]} to {tests[1]}. Similarity of the plans to "
+        f"the topic: {near[0]:.2f} to {near[1]:.2f}. Criteria won: {won[0]} to {won[1]}. Without a "
+        f"difference the first is named: {', '.join(equal) or 'none'}."
+    )
+    sides = {name: "first" if choice == "tie" else choice for name, choice in choices.items()}
+    return CompetitionPreference.model_validate({"reason": reason, **sides})
 
 
 def _view(idea: Competitor) -> IdeaView:

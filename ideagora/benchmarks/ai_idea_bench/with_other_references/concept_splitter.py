@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from pydantic import Field
 
@@ -39,15 +38,17 @@ class PlanConcepts(Answer):
     steps: tuple[StepConcepts, ...]
 
 
-def _split(engine: ExtractiveModel, inputs: SplitterInputs) -> dict[str, Any]:
-    return {"steps": [_split_step(engine, number, step) for number, step in enumerate(inputs.steps)]}
+def _split(engine: ExtractiveModel, inputs: SplitterInputs) -> PlanConcepts:
+    steps = (_split_step(engine, number, step) for number, step in enumerate(inputs.steps))
+    return PlanConcepts(steps=tuple(steps))
 
 
-def _split_step(engine: ExtractiveModel, number: int, step: str) -> dict[str, Any]:
+def _split_step(engine: ExtractiveModel, number: int, step: str) -> StepConcepts:
     names = [name.name for name in texts.names(step)]
     phrases = engine.key_phrases(step, OFFLINE_CONCEPTS, avoid=names)
     found = "the names and the phrases closest to the whole step" if names else "the phrases closest to it"
-    return {"step": number, "reason": f"Selected {found}.", "concepts": [*names, *phrases][:OFFLINE_CONCEPTS]}
+    concepts = (*names, *phrases)[:OFFLINE_CONCEPTS]
+    return StepConcepts(step=number, reason=f"Selected {found}.", concepts=concepts)
 
 
 def _check(inputs: SplitterInputs, answer: PlanConcepts) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
@@ -44,12 +44,12 @@ class ClosestCandidate(Answer):
     closest: LetterField = Field(description="the letter of the closest one")
 
 
-def _choose(engine: ExtractiveModel, inputs: ChoiceInputs) -> dict[str, Any]:
+def _choose(engine: ExtractiveModel, inputs: ChoiceInputs) -> ClosestCandidate:
     """Return the candidate with the highest cosine to the idea."""
     near = engine.similarity(inputs.idea, inputs.candidates)
     figures = ", ".join(f"{letter} {value:.2f}" for letter, value in zip(LETTERS, near, strict=True))
     best = max(range(len(near)), key=lambda place: (near[place], -place))
-    return {"reason": f"Similarity of the sentences' vectors: {figures}.", "closest": LETTERS[best]}
+    return ClosestCandidate(reason=f"Similarity of the sentences' vectors: {figures}.", closest=LETTERS[best])
 
 
 CHOICE_JUDGE = judge_role(
@@ -82,10 +82,11 @@ def _check_score(inputs: MatchInputs, answer: MatchScore) -> str | None:
     return Scale(inputs.lowest, HIGHEST).complaint(answer, "score")
 
 
-def _match(engine: ExtractiveModel, inputs: MatchInputs) -> dict[str, Any]:
+def _match(engine: ExtractiveModel, inputs: MatchInputs) -> MatchScore:
     """Return the cosine, mapped from 0..1 to the scale; negative ones count as 0."""
+    scale = Scale(inputs.lowest, HIGHEST)
     rate = rate_similarity(
-        Scale(inputs.lowest, HIGHEST), lambda given: (given.idea, given.target), rating="score", decimals=2
+        MatchScore, scale, lambda given: (given.idea, given.target), rating="score", decimals=2
     )
     return rate(engine, inputs)
 
@@ -145,11 +146,11 @@ class InspirationSummary(Answer):
         return "\n".join(part for part in parts if part)
 
 
-def _summarise(engine: ExtractiveModel, inputs: InspirationInputs) -> dict[str, Any]:
+def _summarise(engine: ExtractiveModel, inputs: InspirationInputs) -> InspirationSummary:
     """Return the abstract's sentences on problem and method, without results and the system's name."""
     own = system_name(inputs.title)
     facets = engine.facets(remove_name(remove_outcomes(inputs.abstract), own), FACETS)
-    return {"motivation": facets["problem"], "summary": facets["method"], "designs": []}
+    return InspirationSummary(motivation=facets["problem"], summary=facets["method"], designs=())
 
 
 INSPIRATION_READER = judge_role(

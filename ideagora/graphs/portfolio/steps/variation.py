@@ -17,6 +17,7 @@ from ideagora.agents.portfolio.variation import (
     Citation,
     ParentIdea,
 )
+from ideagora.agents.role import Role
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.agent import Origin
 from ideagora.graphs.drafts import Draft, failure, one_idea
@@ -36,7 +37,11 @@ from ideagora.graphs.steps.first_plan import paper_briefs
 from ideagora.models.usage import usage_label
 from ideagora.schema import Paper, serialize
 
-ROLES = {"combined": IDEA_COMBINER, "simplified": IDEA_SIMPLIFIER, "inverted": IDEA_INVERTER}
+ROLES: dict[str, Role[Any]] = {
+    "combined": IDEA_COMBINER,
+    "simplified": IDEA_SIMPLIFIER,
+    "inverted": IDEA_INVERTER,
+}
 CITED_PAPERS, CLOSE_PAPERS = 6, 3
 """Papers that a variation is shown: those that its parents cite, and others close to the parents."""
 
