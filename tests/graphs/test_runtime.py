@@ -195,8 +195,33 @@ def test_irrelevance_ends_both_ways() -> None:
 
     ran = Ran(task_of(branches=1, length=5), relevance_judge=only_anchors)
     assert [paper.id for paper in ran.chain] == ["p6"]
-    assert "none of 1 papers citing" in ran.stopped["forward"]
+    assert "none of the closest papers citing" in ran.stopped["forward"]
     assert "no reference of" in ran.stopped["backward"]
+
+
+def test_a_paper_is_judged_once_in_a_run() -> None:
+    ran = Ran(task_of(branches=1, length=7))
+    judged = [
+        paper.title
+        for call in ran.calls
+        if call.role == "relevance_judge"
+        for paper in call.inputs.candidates
+    ]
+    assert len(judged) == len(set(judged))
+    assert {"p9", "p8"} <= {paper.id for paper in ran.chain}, "one that the search found, one that it did not"
+
+
+def test_what_the_run_has_rejected_extends_no_chain() -> None:
+    def rejects_one(call: ScriptedCall) -> Any:
+        graded = standin.ANSWERS["Judgements"](call.messages[-1][1])
+        grades = [1 if paper.title.endswith("part 7") else 3 for paper in call.inputs.candidates]
+        judged = zip(graded["judgements"], grades, strict=True)
+        return {**graded, "judgements": [{**one, "grade": grade} for one, grade in judged]}
+
+    ran = Ran(task_of(branches=1, length=5), World([paper(6), paper(7, 6)]), relevance_judge=rejects_one)
+    assert [paper.id for paper in ran.chain] == ["p6"]
+    assert "none of the closest papers citing" in ran.stopped["forward"]
+    assert ran.roles["relevance_judge"] == 1
 
 
 def test_one_paper_on_both_sides_enters_once() -> None:

@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from ideagora.graphs.chain_of_ideas.state import Anchor, Context, IdeationState, load_topic
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.literature import literature_search
-from ideagora.graphs.steps.literature.literature_search import SearchedLiterature, search_literature
+from ideagora.graphs.steps.literature.literature_search import (
+    SearchedLiterature,
+    search_literature,
+    topic_query,
+)
 from ideagora.graphs.steps.literature.relevance import GradedPaper
 from ideagora.schema import serialize
 
@@ -32,24 +36,25 @@ async def find_anchors(state: IdeationState, runtime: Context) -> IdeationState:
         allow_thin=options.allow_thin,
         follow=True,
     )
-    anchors = await _assign_anchors(context, literature)
+    anchors = await _assign_anchors(context, literature, topic_query(topic))
     if len(anchors) < options.branches:
         context.say(f"{len(anchors)} of {options.branches} branches: no further paper on the topic")
     unjudged = [paper.title for paper in literature.unjudged]
-    return {"anchors": anchors, "unjudged": unjudged}
+    return {"anchors": anchors, "unjudged": unjudged, "grades": literature.grades()}
 
 
-async def _assign_anchors(context: Services, literature: SearchedLiterature) -> list[Anchor]:
+async def _assign_anchors(context: Services, literature: SearchedLiterature, whole: str) -> list[Anchor]:
     """Assign each query, in order, the best unused paper that it found, or else any other unused paper.
 
-    A paper that cites an anchor or is cited by one would lead to the same chain, so it comes last. Each
-    anchor records the query that found it.
+    The first query is for the whole topic, so what the topic's own words (``whole``) found counts as its. A
+    paper that cites an anchor or is cited by one would lead to the same chain, so it comes last. Each anchor
+    records the query that found it.
     """
     linked: set[str] = set()
     anchors: list[Anchor] = []
     unused = list(literature.accepted or literature.papers)
-    for query in literature.queries:
-        best = _first(unused, query, linked)
+    for place, query in enumerate(literature.queries):
+        best = _first(unused, {query, whole} if place == 0 else {query}, linked)
         if best is None:
             break
         unused.remove(best)
@@ -69,8 +74,10 @@ async def _assign_anchors(context: Services, literature: SearchedLiterature) -> 
     return anchors
 
 
-def _first(unused: Sequence[GradedPaper], query: str, linked: set[str]) -> GradedPaper | None:
-    """The first paper that is not linked to an anchor, if possible one that the query found."""
+def _first(unused: Sequence[GradedPaper], queries: set[str], linked: set[str]) -> GradedPaper | None:
+    """The first paper that is not linked to an anchor, if possible one that the queries found."""
     return min(
-        unused, key=lambda graded: (graded.paper.id in linked, query not in graded.queries), default=None
+        unused,
+        key=lambda graded: (graded.paper.id in linked, queries.isdisjoint(graded.queries)),
+        default=None,
     )

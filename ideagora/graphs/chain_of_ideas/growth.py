@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 from langgraph.types import Send
 
+from ideagora.agents.literature import ACCEPTED_GRADE
 from ideagora.graphs.chain_of_ideas.options import MILESTONE_CITATIONS, ChainOptions
 from ideagora.graphs.chain_of_ideas.state import (
     BranchState,
@@ -36,7 +39,12 @@ from ideagora.graphs.steps.literature.reading import (
     has_short_text,
     read_for_references,
 )
-from ideagora.graphs.steps.literature.relevance import GradedPapers, Neighbours, grade_neighbours
+from ideagora.graphs.steps.literature.relevance import (
+    GradedPapers,
+    Grades,
+    Neighbours,
+    grade_neighbours,
+)
 from ideagora.models.usage import usage_label
 from ideagora.schema import Link, Paper, Serialized, Topic, deserialize, serialize
 
@@ -80,9 +88,15 @@ async def _retrieved(context: Services, query: str, anchor: Paper) -> list[Seria
 def next_growth(state: IdeationState, runtime: Context) -> list[Hashable | Send]:
     """Extend every chain that has room (forward first for the last place); then study all of them."""
     chains = live_chains(state)
+    grades = dict(state.get("grades", {}))
+    for chain in chains:
+        grades |= chain.get("grades", {})
     tasks = [
         GrowthTask(
-            **chain_task(state, chain), sides=sides, taken=sorted(_taken(state, chain, runtime.context))
+            **chain_task(state, chain),
+            sides=sides,
+            taken=sorted(_taken(state, chain, runtime.context)),
+            grades=grades,
         )
         for chain in chains
         if (sides := _open_sides(chain, runtime.context.options))
@@ -110,49 +124,74 @@ async def extend_chain(state: GrowthTask, runtime: Context) -> IdeationState:
 
 
 async def _propose(task: GrowthTask, context: Services) -> BranchState:
-    chain, topic = load_links(task["chain"]), load_topic(task)
-    latest, earliest = chain[-1].paper, chain[0].paper
-    stopped: dict[str, str] = {}
-    citing: list[Paper] = []
-    cited: list[Paper] = []
-    pool: list[str] = []
-    if "forward" in task["sides"]:
-        anchor = deserialize(Paper, task["chain"]["anchor"])
-        about = f"{topic.text}. {anchor.title}. {anchor.abstract or ''}"
-        near = await _nearest(context, await context.library.citations(latest), task["taken"], about)
-        pool += [paper.id for paper in near[:POOL]]
-        citing = near[:CITING_CANDIDATES]
-        if not citing:
-            stopped["forward"] = f"the library has no other paper that cites {latest.title}"
-    if "backward" in task["sides"]:
-        if (earliest.citation_count or 0) > MILESTONE_CITATIONS:
-            stopped["backward"] = f"{earliest.title} is a milestone (over {MILESTONE_CITATIONS} citations)"
-        else:
-            about = f"{topic.text}. {earliest.title}"
-            references = await context.library.references(earliest)
-            near = await _nearest(context, references, task["taken"], about)
-            pool += [paper.id for paper in near[:POOL]]
-            cited = near[:MAX_REFERENCES]
-            if not cited:
-                stopped["backward"] = f"the library has no other reference of {earliest.title}"
-    forward, backward, read = await _grade_ends(context, topic, latest, citing, earliest, cited)
-    if citing and not forward:
-        stopped["forward"] = f"none of {len(citing)} papers citing {latest.title} is relevant to the topic"
-    if cited and not backward:
-        stopped["backward"] = _why_no_reference(earliest, read)
+    topic, known = load_topic(task), task["grades"]
+    latest, earliest = _end_papers(task)
+    later, earlier = await _later_papers(task, context), await _earlier_papers(task, context)
+    citing = _not_rejected(later, known)[:CITING_CANDIDATES]
+    cited = _not_rejected(earlier, known)[:MAX_REFERENCES]
+    ends = await _grade_ends(context, topic, Neighbours(latest, citing, earliest, cited), known)
+    stopped = {}
+    if "forward" in task["sides"] and not ends.forward:
+        stopped["forward"] = (
+            f"none of the closest papers citing {latest.title} is relevant to the topic"
+            if later
+            else f"the library has no other paper that cites {latest.title}"
+        )
+    if "backward" in task["sides"] and not ends.backward:
+        stopped["backward"] = _why_no_reference(earliest, earlier, ends.read)
     return {
-        "proposed": {"forward": forward, "backward": backward},
+        "proposed": {"forward": ends.forward, "backward": ends.backward},
+        "grades": ends.grades,
         "stopped": stopped,
-        "readings": read.serialized,
-        "unread": read.unread,
-        "pool": pool,
+        "readings": ends.read.serialized,
+        "unread": ends.read.unread,
+        "pool": [paper.id for paper in (*later[:POOL], *earlier[:POOL])],
     }
 
 
-def _why_no_reference(paper: Paper, read: Readings) -> str:
+def _end_papers(task: GrowthTask) -> tuple[Paper, Paper]:
+    """The latest and the earliest paper of the chain."""
+    chain = load_links(task["chain"])
+    return chain[-1].paper, chain[0].paper
+
+
+async def _later_papers(task: GrowthTask, context: Services) -> list[Paper]:
+    """The papers that cite the latest one, those closest to topic and anchor first."""
+    if "forward" not in task["sides"]:
+        return []
+    latest, _ = _end_papers(task)
+    anchor = deserialize(Paper, task["chain"]["anchor"])
+    about = f"{load_topic(task).text}. {anchor.title}. {anchor.abstract or ''}"
+    return await _nearest(context, await context.library.citations(latest), task["taken"], about)
+
+
+async def _earlier_papers(task: GrowthTask, context: Services) -> list[Paper]:
+    """The references of the earliest paper, those closest to topic and paper first; none of a milestone."""
+    _, earliest = _end_papers(task)
+    if "backward" not in task["sides"] or _is_milestone(earliest):
+        return []
+    about = f"{load_topic(task).text}. {earliest.title}"
+    return await _nearest(context, await context.library.references(earliest), task["taken"], about)
+
+
+def _is_milestone(paper: Paper) -> bool:
+    return (paper.citation_count or 0) > MILESTONE_CITATIONS
+
+
+def _why_no_reference(paper: Paper, references: Sequence[Paper], read: Readings) -> str:
+    if _is_milestone(paper):
+        return f"{paper.title} is a milestone (over {MILESTONE_CITATIONS} citations)"
+    if not references:
+        return f"the library has no other reference of {paper.title}"
     if paper.id in read.unread:
         return f"{paper.title} could not be read"
     return f"no reference of {paper.title} is relevant to the topic"
+
+
+def _not_rejected(papers: Sequence[Paper], grades: Grades) -> list[Paper]:
+    """The papers that the run has accepted or not judged yet."""
+    rejected = {paper_id for paper_id, judged in grades.items() if judged["grade"] < ACCEPTED_GRADE}
+    return [paper for paper in papers if paper.id not in rejected]
 
 
 async def _nearest(
@@ -163,30 +202,33 @@ async def _nearest(
     return [scored.paper for scored in await context.library.similar(free, about)]
 
 
-async def _grade_ends(
-    context: Services,
-    topic: Topic,
-    latest: Paper,
-    citing: list[Paper],
-    earliest: Paper,
-    cited: list[Paper],
-) -> tuple[list[Proposal], list[Proposal], Readings]:
+@dataclass(frozen=True)
+class _Ends:
+    """Proposals for both ends of a chain, with the judgements and the reading that they rest on."""
+
+    forward: list[Proposal]
+    backward: list[Proposal]
+    grades: Grades
+    read: Readings = field(default_factory=Readings)
+
+
+async def _grade_ends(context: Services, topic: Topic, near: Neighbours, known: Grades) -> _Ends:
     """Proposals for both ends; one call for both if the earliest paper has only a short text."""
-    if not cited or await has_short_text(context, earliest):
-        ends = Neighbours(latest, citing, earliest, cited[:CITED_CANDIDATES])
-        graded = await grade_neighbours(context, topic, ends)
-        return _accepted(graded, citing), _accepted(graded, cited), Readings()
+    grade = partial(grade_neighbours, context, topic, known=known)
+    earliest, citing, cited = near.earliest, near.citing, near.cited
+    judged = replace(near, cited=cited[:CITED_CANDIDATES])
+    if earliest is None or not cited or await has_short_text(context, earliest):
+        graded = await grade(judged)
+        return _Ends(_accepted(graded, citing), _accepted(graded, cited), graded.grades())
     forward, read = await asyncio.gather(
-        grade_neighbours(context, topic, Neighbours(latest, citing)),
-        read_for_references(context, topic, earliest, cited),
+        grade(replace(near, cited=())), read_for_references(context, topic, earliest, cited)
     )
     if read is None:
-        graded = await grade_neighbours(
-            context, topic, Neighbours(earliest=earliest, cited=cited[:CITED_CANDIDATES])
-        )
-        return _accepted(forward, citing), _accepted(graded, cited), Readings()
-    backward = [_proposal(followed.paper, followed.reason) for followed in read.followed]
-    return _accepted(forward, citing), backward, read
+        backward = await grade(replace(judged, citing=()))
+        grades = forward.grades() | backward.grades()
+        return _Ends(_accepted(forward, citing), _accepted(backward, cited), grades)
+    followed = [_proposal(followed.paper, followed.reason) for followed in read.followed]
+    return _Ends(_accepted(forward, citing), followed, forward.grades(), read)
 
 
 def _accepted(graded: GradedPapers, group: Sequence[Paper]) -> list[Proposal]:

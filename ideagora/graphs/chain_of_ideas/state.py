@@ -19,6 +19,7 @@ from ideagora.errors import IdeagoraError
 from ideagora.graphs.agent import Failure
 from ideagora.graphs.drafts import Draft
 from ideagora.graphs.services import Services
+from ideagora.graphs.steps.literature.relevance import Grades
 from ideagora.models.usage import usage_label
 from ideagora.schema import (
     Candidate,
@@ -125,6 +126,8 @@ class BranchState(TypedDict, total=False):
     stopped: Annotated[dict[str, str], operator.or_]
     pool: list[str]
     """Ids of papers near the chain, which its idea is compared with; each once."""
+    grades: Annotated[Grades, operator.or_]
+    """The relevance judge's judgements next to the chain."""
     proposed: dict[str, list[Proposal]]
     """Papers that may extend the chain, best first, by side."""
     transitions: list[Serialized[Transition]]
@@ -154,7 +157,7 @@ def merge_chains(chains: dict[str, BranchState], updates: dict[str, BranchState]
         if "links" in update:
             new["links"] = merge_links(chain.get("links", []), update["links"])
         new["pool"] = list(dict.fromkeys([*chain.get("pool", []), *update.get("pool", [])]))
-        for name in ("readings", "unread", "stopped"):
+        for name in ("readings", "unread", "stopped", "grades"):
             new[name] = {**chain.get(name, {}), **cast(dict[str, Any], update).get(name, {})}
         merged[number] = cast(BranchState, new)
     return merged
@@ -182,6 +185,8 @@ class GrowthTask(ChainTask):
     """The sides to extend: ``forward``, ``backward``."""
     taken: list[str]
     """Ids of the papers that stand in a chain."""
+    grades: Grades
+    """The judgements of the run so far."""
 
 
 class DraftPair(TypedDict):
@@ -302,6 +307,8 @@ class IdeationState(TypedDict, total=False):
     anchors: list[Anchor]
     unjudged: list[str]
     """Titles of search results that the relevance judge left out, even when asked again."""
+    grades: Grades
+    """The judgements of the search results."""
     chains: Annotated[dict[str, BranchState], merge_chains]
     """The chains by branch number, as a string."""
     branches: Annotated[list[BranchState], merge_branches]

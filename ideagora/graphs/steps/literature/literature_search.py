@@ -80,9 +80,9 @@ async def search_literature(
     """
     search = _Searches(context, topic, per_query)
     is_service = context.library.size() is None
-    await search.run(queries if queries and is_service else [_topic_query(topic), *queries])
+    await search.run(queries if queries and is_service else [topic_query(topic), *queries])
     if is_service and not any(search.hits.values()):
-        await search.run([_topic_query(topic)])
+        await search.run([topic_query(topic)])
     if not any(search.hits.values()):
         raise TopicNotCovered(
             "The library has no paper that may be used for this topic. Use a later --before, or exclude "
@@ -95,7 +95,7 @@ async def search_literature(
         grade_papers(context, topic, search.new_candidates()), _reword(context, topic, weak, search)
     )
     found_few = is_service and len(graded.accepted) < len(queries)
-    await search.run([*reworded.values(), *([_topic_query(topic)] if found_few else [])])
+    await search.run([*reworded.values(), *([topic_query(topic)] if found_few else [])])
     graded = graded.merge(await grade_papers(context, topic, search.new_candidates()))
     if not graded.accepted and not allow_thin and not topic.inspirations:  # those cover their topic
         raise await _not_covered(context, topic)
@@ -125,7 +125,7 @@ class _Searches:
         papers = [scored.paper for found in lists for scored in found]
         ranked = await library.similar(papers, self._topic.text)
         similarity = {scored.paper.id: scored.similarity for scored in ranked}
-        whole = _topic_query(self._topic)
+        whole = topic_query(self._topic)
         for query, found in zip(new, lists, strict=True):
             near = [
                 scored
@@ -161,7 +161,8 @@ class _Searches:
         return tuple(sorted(found, key=lambda query: -found[query]))
 
 
-def _topic_query(topic: Topic) -> str:
+def topic_query(topic: Topic) -> str:
+    """The topic's own words as a query."""
     return " ".join(topic.text.split()[:TOPIC_WORDS])
 
 
@@ -187,7 +188,7 @@ async def _reword(
 
 
 async def _not_covered(context: Services, topic: Topic) -> TopicNotCovered:
-    nearest = await context.library.search(_topic_query(topic), NEAREST)
+    nearest = await context.library.search(topic_query(topic), NEAREST)
     titles = [f"{s.paper.title} ({s.paper.year}), similarity {s.similarity:.2f}" for s in nearest]
     spelling = await context.library.nearest_spelling(topic.text)
     advice = f"Did you mean “{spelling[:80]}”? If not, reword" if spelling else "Reword"

@@ -10,20 +10,36 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ideagora.agents.literature import ACCEPTED_GRADE, RELEVANCE_JUDGE, Judgement, Judgements
+from ideagora.agents.literature import (
+    ACCEPTED_GRADE,
+    RELEVANCE_JUDGE,
+    Contribution,
+    Judgement,
+    Judgements,
+)
 from ideagora.agents.views import PaperBrief, paper_brief
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.services import Services
-from ideagora.schema import Paper, Record, Topic
+from ideagora.schema import Paper, Record, Serialized, Topic, serialize
 
 
-class GradedPaper(Record):
-    """A paper with the relevance judge's grade."""
+class Grade(Record):
+    """The relevance judge's judgement of a paper."""
 
-    paper: Paper
     grade: int
     """0 (another subject) to 3 (works on the topic itself)."""
     reason: str
+    contribution: Contribution = "other"
+
+
+Grades = dict[str, Serialized[Grade]]
+"""Judgements by paper id."""
+
+
+class GradedPaper(Grade):
+    """A paper with the relevance judge's judgement."""
+
+    paper: Paper
     queries: tuple[str, ...] = ()
     """The queries that found it, closest first, if searches did."""
 
@@ -40,9 +56,24 @@ class GradedPapers(Record):
         return tuple(graded for graded in self.papers if graded.grade >= ACCEPTED_GRADE)
 
     def merge(self, other: GradedPapers) -> GradedPapers:
-        """Both together; of two papers with the same grade, the one from here comes first."""
-        papers = sorted((*self.papers, *other.papers), key=lambda graded: -graded.grade)
+        """Both together; of two papers with the same grade, the one from here comes first.
+
+        As in one answer of the judge, a paper that only measures comes after the others of its grade.
+        """
+        papers = sorted((*self.papers, *other.papers), key=_rank)
         return GradedPapers(papers=tuple(papers), unjudged=(*self.unjudged, *other.unjudged))
+
+    def grades(self) -> Grades:
+        """The judgements without the papers, for a graph's state."""
+        return {graded.paper.id: serialize(Grade(**_judgement(graded))) for graded in self.papers}
+
+
+def _judgement(judged: GradedPaper | Judgement) -> dict[str, Any]:
+    return {name: getattr(judged, name) for name in Grade.model_fields}
+
+
+def _rank(judged: GradedPaper | Judgement) -> tuple[int, bool]:
+    return -judged.grade, judged.contribution == "measurement"
 
 
 @dataclass(frozen=True)
@@ -68,8 +99,14 @@ async def grade_papers(context: Services, topic: Topic, papers: Sequence[Paper])
     return await _grade(context, topic, papers, lambda chosen: {"papers": _briefs(chosen)})
 
 
-async def grade_neighbours(context: Services, topic: Topic, neighbours: Neighbours) -> GradedPapers:
-    """Grade the papers next to both ends of a chain in one call; as ``grade_papers``."""
+async def grade_neighbours(
+    context: Services, topic: Topic, neighbours: Neighbours, known: Grades
+) -> GradedPapers:
+    """Grade the papers next to both ends of a chain in one call; as ``grade_papers``.
+
+    A paper that the run has judged before (``known``) keeps its grade; it comes
+    before others of that grade, because the searches for the topic found it or another chain met it too.
+    """
     citing = {paper.id for paper in neighbours.citing}
 
     def groups(chosen: Sequence[Paper]) -> dict[str, Any]:
@@ -84,7 +121,10 @@ async def grade_neighbours(context: Services, topic: Topic, neighbours: Neighbou
         }
 
     cited = [paper for paper in neighbours.cited if paper.id not in citing]
-    return await _grade(context, topic, [*neighbours.citing, *cited], groups)
+    papers = [*neighbours.citing, *cited]
+    carried = [GradedPaper(paper=paper, **known[paper.id]) for paper in papers if paper.id in known]
+    fresh = await _grade(context, topic, [paper for paper in papers if paper.id not in known], groups)
+    return GradedPapers(papers=tuple(carried)).merge(fresh)
 
 
 def _briefs(papers: Sequence[Paper]) -> tuple[PaperBrief, ...]:
@@ -107,17 +147,13 @@ async def _grade(context: Services, topic: Topic, papers: Sequence[Paper], group
     ranked = sorted(
         judged,
         key=lambda place: (
-            -judged[place].grade,
-            judged[place].contribution == "measurement",
+            _rank(judged[place]),
             order.get(place, len(papers)),
             place,
         ),
     )
     return GradedPapers(
-        papers=tuple(
-            GradedPaper(paper=papers[place], grade=judged[place].grade, reason=judged[place].reason)
-            for place in ranked
-        ),
+        papers=tuple(GradedPaper(paper=papers[place], **_judgement(judged[place])) for place in ranked),
         unjudged=tuple(papers[place] for place in missing if place not in judged),
     )
 
