@@ -66,10 +66,12 @@ class Deliberation(Answer):
         description="candidate ideas with different mechanisms, one line each, as many as asked for"
     )
     obvious: int | None = Field(
-        description="number (from 0) of the candidate that most readers of these papers would think of first"
+        description="number (from 0) of the candidate that most readers of these papers would think of "
+        "first; null without candidates"
     )
     chosen: int | None = Field(
-        description="number of the candidate that the idea develops; never the obvious one"
+        description="number of the candidate that the idea develops, never the obvious one; null without "
+        "candidates"
     )
     claim: str = Field(description="one sentence: the central claim, stated so that a test can refute it")
     might_fail: str = Field(description="1 or 2 sentences: the most likely reason why it would not work")
