@@ -124,8 +124,12 @@ def idea_view(draft: Mapping[str, Any]) -> IdeaView:
 
 
 def idea_to_test(draft: Mapping[str, Any]) -> IdeaToTest:
-    """Return the parts of a draft that the planners of its experiment see; agents may leave out the claim."""
-    return IdeaToTest.model_validate({name: draft.get(name) for name in IdeaToTest.model_fields})
+    """Return the parts of a draft that the planners of its experiment see.
+
+    Agents may leave out the claim; where it is known, it says what to test, and the motivation is left out.
+    """
+    idea = IdeaToTest.model_validate({name: draft.get(name) for name in IdeaToTest.model_fields})
+    return idea.model_copy(update={"motivation": None}) if idea.claim else idea
 
 
 def chain_paper(link: Link) -> ChainPaper:
