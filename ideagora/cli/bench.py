@@ -237,6 +237,12 @@ def _command_for(name: str) -> Any:
         output: options.OutputOptions,
     ) -> None:
         """Run the benchmark on agents or existing ideas."""
+        settings = options.settings_from(
+            model, limits, literature, reproducibility, output, agent_timeout=agent_timeout
+        )
+        if name == "aidanbench" and any("model:" in agent for agent in agents or ()):
+            options.start_embedder(settings)  # the second answer of a loop is compared with the first
+
         from ideagora.commands.bench import Request, run
 
         request = Request(
@@ -250,9 +256,7 @@ def _command_for(name: str) -> Any:
             epochs=samples.epochs,
             ideas=samples.ideas,
             scored=not judging.no_score,
-            settings=options.settings_from(
-                model, limits, literature, reproducibility, output, agent_timeout=agent_timeout
-            ),
+            settings=settings,
             before=literature.before,
             excluded=tuple(literature.exclude or ()),
             out=out,
