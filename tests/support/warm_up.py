@@ -1,7 +1,8 @@
 """Imported once by the server that commands are forked from: what every command would load again.
 
 Imports are statements, since the server passes over a name that does not exist. The interpreters of
-``command.fresh_interpreter`` start without any of this.
+``command.fresh_interpreter`` start without any of this. With sentence-transformers imported, commands encode
+in their own process instead of starting one for it.
 """
 
 # ruff: noqa: F401
@@ -28,6 +29,7 @@ import openai.resources
 import rich.markdown
 import scipy.cluster.hierarchy
 import scipy.stats
+import sentence_transformers
 import sklearn.cluster
 import typer._adapters
 import typer._click.decorators

@@ -1,7 +1,8 @@
 """The process that ``process_embedder`` starts: reads requests from stdin, writes vectors to stdout.
 
 A request is a line of JSON with ``name``, ``folder`` and ``texts``. A reply is a line of JSON with ``shape``
-and ``bytes``, followed by that many bytes (little-endian float32), or with ``error``.
+and ``bytes``, followed by that many bytes (little-endian float32), or with ``error``. The process ends with
+stdin, even while it imports or encodes.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ import gc
 import json
 import os
 import sys
+import threading
+from collections.abc import Iterable
 from pathlib import Path
+from queue import SimpleQueue
 from typing import BinaryIO
 
 from ideagora.errors import EmbedderError
@@ -22,16 +26,25 @@ def main() -> None:
     """Answer requests until stdin ends."""
     with os.fdopen(os.dup(1), "wb") as replies:
         os.dup2(2, 1)  # what libraries print must not mix with replies
+        requests: SimpleQueue[bytes] = SimpleQueue()
+        threading.Thread(target=_receive, args=(requests,), daemon=True).start()
         gc.disable()  # a sixth of the time of imports
         with hub_disabled():
             import sentence_transformers  # noqa: F401 - while the parent verifies the weights
         gc.freeze()
         gc.enable()
-        serve(sys.stdin.buffer, replies)
+        serve(iter(requests.get, None), replies)
 
 
-def serve(requests: BinaryIO, replies: BinaryIO) -> None:
-    """Answer each line of ``requests``; models stay loaded."""
+def _receive(requests: SimpleQueue[bytes]) -> None:
+    """Queue the requests, and end the process with the one that sends them."""
+    for line in sys.stdin.buffer:
+        requests.put(line)
+    os._exit(0)
+
+
+def serve(requests: Iterable[bytes], replies: BinaryIO) -> None:
+    """Answer each request; models stay loaded."""
     models: dict[str, SentenceEmbedder] = {}
     for line in requests:
         request = json.loads(line)
