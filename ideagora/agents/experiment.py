@@ -146,9 +146,9 @@ class DesignInputs(Inputs):
 
 def _design(engine: ExtractiveModel, inputs: DesignInputs) -> Plan:
     """Return a plan with one step, a first cheap test, and the outcome that refutes the idea."""
-    test = (
-        inputs.evaluation.strip() or f"Apply the proposal by hand to ten cases of the topic: {inputs.topic}."
-    )
+    test = inputs.evaluation.strip()
+    otherwise = "The test shows no difference." if test else "None of the ten cases improves."
+    test = test or f"Apply the proposal by hand to ten cases of the topic: {inputs.topic}."
     refuted = test.partition(DROP_IF)[2]
     named = texts.names(f"{inputs.evaluation} {inputs.idea.motivation or ''}")
     return Plan(
@@ -158,7 +158,7 @@ def _design(engine: ExtractiveModel, inputs: DesignInputs) -> Plan:
         metrics=(),
         ablations=(),
         risks=(),
-        refuted_if=refuted or "None of the ten cases improves.",
+        refuted_if=refuted or otherwise,
         cost=None,
     )
 

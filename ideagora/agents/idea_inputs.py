@@ -221,4 +221,8 @@ def _best_fit(engine: ExtractiveModel, inputs: IdeaInputs, papers: Sequence[Pape
     others = [i for i in range(len(papers)) if i not in excluded] or [places[0]]
     strong = [i for i in others if papers[i].method] or others
     pairs = [(i, j) for i in places for j in strong if i != j] or [(places[0], strong[0])]
-    return max((measure_pair(engine, papers, *pair) for pair in pairs), key=lambda fit: fit.closeness)
+    near = engine.similarity(inputs.topic, [paper.text or paper.name for paper in papers])
+    return max(
+        (measure_pair(engine, papers, *pair) for pair in pairs),
+        key=lambda fit: fit.closeness + near[fit.weak] + near[fit.strong],
+    )

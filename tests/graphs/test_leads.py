@@ -135,7 +135,7 @@ def test_papers_are_named_as_in_their_text() -> None:
         paper = by_id[paper_id]
         assert leads.short_paper_name(paper.title, paper.abstract or "") == name
     assert (
-        leads.short_paper_name("A very long title that has no name of its own", "") == "A very long title …"
+        leads.short_paper_name("A very long title that has no name of its own", "") == "“A very long title …”"
     )
 
 
@@ -283,7 +283,7 @@ def test_a_run_of_the_offline_model_gives_leads_that_quote_and_do_not_repeat() -
             (idea["motivation"], idea["references"][0]),
             (idea["method"], idea["references"][1]),
         ):
-            quote = text.partition("“")[2].rpartition("”")[0]
+            quote = text.partition("): “")[2].rpartition("”")[0]
             assert is_quoted(quote, papers[paper_id].abstract or ""), text
         assert DROP_IF in idea["experiment"]["steps"][0]
     report = (Path(answer["run"]) / "report.md").read_text(encoding="utf-8")

@@ -46,7 +46,7 @@ def _expand(engine: ExtractiveModel, inputs: ProposalInputs) -> Proposal:
     pair = min(inputs.built_on, len(inputs.papers)) > 1
     direction = DirectionView(
         text="",
-        limitation=inputs.seed.problem.partition("“")[2].partition("”")[0],
+        limitation=inputs.seed.problem.partition("): “")[2].rpartition("”")[0],
         limitation_from=0,
         mechanism=inputs.seed.mechanism,
         mechanism_from=1,

@@ -21,7 +21,7 @@ class Difficulty:
     """A kind of difficulty.
 
     ``test`` is a template: ``{weak}`` names the paper with the limitation, ``{strong}`` the paper with the
-    mechanism, and ``{data}`` is `` from NAME`` if the former names a data set, else empty.
+    mechanism, and ``{data}`` is `` from NAME`` if the former names another data set, else empty.
     """
 
     name: str
@@ -33,7 +33,9 @@ class Difficulty:
 
     def cheap_test(self, weak: str, strong: str, data: str | None) -> str:
         """Return the first cheap test and the outcome that refutes the lead, in one sentence."""
-        test = self.test.format(weak=weak, strong=strong, data=f" from {data}" if data else "")
+        test = self.test.format(
+            weak=weak, strong=strong, data=f" from {data}" if data not in (None, weak) else ""
+        )
         return f"{test}{DROP_IF}{self.drop_if}."
 
     def found_in(self, text: str) -> frozenset[str]:
@@ -74,8 +76,8 @@ DIFFICULTIES = (
             """cost* expensive slow slower price* latency overhead heavy compute computation* memory storage
             faster cheap* burden enormous multipl* infrastructure sequential""".split()
         ),
-        "Run {weak} with and without the mechanism of {strong} on 50 cases{data}, and compare calls, tokens "
-        "and seconds at equal quality",
+        "Run {weak} with and without the mechanism of {strong} on 50 cases{data}, and compare their cost "
+        "in seconds and calls at equal quality",
         "it saves less than a fifth",
     ),
     Difficulty(

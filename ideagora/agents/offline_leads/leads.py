@@ -150,7 +150,7 @@ def is_resource(title: str, text: str) -> bool:
 
 
 def short_paper_name(title: str, text: str) -> str:
-    """Return a paper's short name of at most five words, or else the first words of its title."""
+    """Return a paper's short name of at most five words, or else the first words of its title, quoted."""
     words = [word for word in texts.short_name(title, text).split() if word != "…"]
     if len(words) <= MAX_NAME_WORDS + 1:
         name = " ".join(words)
@@ -158,7 +158,7 @@ def short_paper_name(title: str, text: str) -> str:
     words = words[:MAX_NAME_WORDS]
     while len(words) > 1 and words[-1].lower() in FUNCTION_WORDS:
         words.pop()
-    return f"{' '.join(words)} …"
+    return f"“{' '.join(words)} …”"
 
 
 def _mechanism_sentence(parts: Sequence[str], extracted: str, name: str) -> str | None:

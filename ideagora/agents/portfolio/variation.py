@@ -6,23 +6,23 @@ its format.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import Field
 
 from ideagora.agents.idea_inputs import DirectionView, ProposedIdea, draft_lead, lead_as_steps
-from ideagora.agents.idea_parts import IdeaPart, IdeaSource, SearchableIdea, check_sources
+from ideagora.agents.idea_parts import SearchableIdea, check_sources
+from ideagora.agents.offline_leads.leads import PaperFacts, measure_pair, paper_facts
 from ideagora.agents.role import Role
+from ideagora.agents.text.quotes import is_quoted
 from ideagora.agents.views import PaperBrief
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
-from ideagora.models.offline import text as texts
 
 PROMPTS = Path(__file__).parent / "prompts"
-_CLAUSE = re.compile(r"[;:,.] ")
 
 
 class Citation(Inputs):
@@ -115,17 +115,59 @@ def _key(title: str) -> str:
     return "".join(letter for letter in title.casefold() if letter.isalnum())
 
 
+@dataclass(frozen=True)
+class _Pair:
+    """A limitation and a mechanism for a lead, by the numbers of their papers, and what changes with it."""
+
+    limitation: str
+    """Its sentence; empty for that of the paper."""
+    weak: int
+    strong: int
+    change: str
+
+
 def _combine(engine: ExtractiveModel, inputs: VariationInputs) -> CombinedIdea:
-    """Return the lead from one parent's limitation and the other's mechanism, the new one of the two."""
-    first, second = inputs.parents
-    leads = [
-        (_pair(engine, inputs, _purpose(weak), _mechanism(strong)), weak, strong)
-        for weak, strong in ((first, second), (second, first))
-    ]
-    new = [lead for lead in leads if _key(lead[0].title) not in inputs.titles]
-    lead, weak, strong = (new or leads)[0]
-    change = f"The limitation is that of “{weak.title}”, the mechanism that of “{strong.title}”."
+    """Return the lead from one parent's limitation and the other's mechanism, if possible a new one."""
+    facts, pairs, others = _facts(engine, inputs), [], []
+    for weak, strong in (inputs.parents, inputs.parents[::-1]):
+        text, place = _limitation(inputs, weak)
+        change = f"The limitation is that of “{weak.title}”, the mechanism that of "
+        pairs.append(_Pair(text, place, _mechanism_paper(inputs, strong), f"{change}“{strong.title}”."))
+        others += [
+            _Pair(text, place, number, f"{change}{paper.name}, because both together would not be new.")
+            for number, paper in enumerate(facts)
+        ]
+    lead, change = _lead_of(engine, inputs, facts, [*pairs, *others])
     return lead.extended_to(CombinedIdea, change=change)
+
+
+def _simplify(engine: ExtractiveModel, inputs: VariationInputs) -> SimplifiedIdea:
+    """Return the lead from the parent's limitation and the closest shorter mechanism of another paper.
+
+    A part of the parent's own mechanism would repeat the parent, and extraction cannot tell what it can do
+    without.
+    """
+    parent = inputs.parents[0]
+    facts, (text, place) = _facts(engine, inputs), _limitation(inputs, parent)
+    length = len(parent.mechanism.split())
+    words = [len((paper.method or paper.text).split()) for paper in facts]
+    own = _mechanism_paper(inputs, parent)
+    others = [number for number in range(len(facts)) if number != own] or [own]
+    closeness = {number: measure_pair(engine, facts, place, number).closeness for number in others}
+    others.sort(key=lambda number: (words[number] >= length, -round(closeness[number], 4)))
+    pairs = [
+        _Pair(
+            text,
+            place,
+            number,
+            f"The mechanism of {facts[number].name} takes the place of that of “{parent.title}”: "
+            f"{words[number]} words instead of {length}. The offline model knows no other measure of "
+            "simplicity.",
+        )
+        for number in others
+    ]
+    lead, change = _lead_of(engine, inputs, facts, pairs)
+    return lead.extended_to(SimplifiedIdea, change=change)
 
 
 def _invert(engine: ExtractiveModel, inputs: VariationInputs) -> InvertedIdea:
@@ -134,73 +176,54 @@ def _invert(engine: ExtractiveModel, inputs: VariationInputs) -> InvertedIdea:
     The mechanism is that of the paper that gave the limitation, or of another one if that lead exists.
     """
     parent = inputs.parents[0]
-    weak = parent.source_of("method")
-    leads: list[SearchableIdea] = []
-    for number in dict.fromkeys([parent.source_of("motivation") or 0, *range(len(inputs.papers))]):
-        if number == weak and leads:
-            continue
-        leads.append(_pair(engine, inputs, ("", weak), ("", number)))
-        if _key(leads[-1].title) not in inputs.titles:
-            break
+    weak, (_, first) = _mechanism_paper(inputs, parent), _limitation(inputs, parent)
     change = f"The paper that gave “{parent.title}” its mechanism gives the limitation here."
-    return leads[-1].extended_to(InvertedIdea, change=change)
+    pairs = [_Pair("", weak, number, change) for number in (first, *range(len(inputs.papers)))]
+    lead, change = _lead_of(engine, inputs, _facts(engine, inputs), pairs)
+    return lead.extended_to(InvertedIdea, change=change)
 
 
-def _purpose(parent: ParentIdea) -> tuple[str, int | None]:
-    return parent.purpose, parent.source_of("motivation")
+def _facts(engine: ExtractiveModel, inputs: VariationInputs) -> list[PaperFacts]:
+    return [paper_facts(engine, paper.title, paper.year, paper.abstract) for paper in inputs.papers]
 
 
-def _mechanism(parent: ParentIdea) -> tuple[str, int | None]:
-    return parent.mechanism, parent.source_of("method")
+def _limitation(inputs: VariationInputs, parent: ParentIdea) -> tuple[str, int]:
+    """The limitation that a parent is about, with its paper; empty if the paper does not state it so."""
+    place = min(parent.source_of("motivation") or 0, len(inputs.papers) - 1)
+    is_stated = is_quoted(parent.purpose, inputs.papers[place].abstract or "")
+    return parent.purpose if is_stated else "", place
 
 
-def _pair(
-    engine: ExtractiveModel,
-    inputs: VariationInputs,
-    limitation: tuple[str, int | None],
-    mechanism: tuple[str, int | None],
-) -> SearchableIdea:
-    """Return the lead from a limitation and a mechanism, each with the number of its paper."""
-    last = len(inputs.papers) - 1
+def _mechanism_paper(inputs: VariationInputs, parent: ParentIdea) -> int:
+    place, last = parent.source_of("method"), len(inputs.papers) - 1
+    return last if place is None else min(place, last)
+
+
+def _lead_of(
+    engine: ExtractiveModel, inputs: VariationInputs, facts: Sequence[PaperFacts], pairs: Sequence[_Pair]
+) -> tuple[SearchableIdea, str]:
+    """Return the lead of the first pair with a new title, those of two papers with a method first."""
+
+    def is_unfit(pair: _Pair) -> tuple[bool, bool]:
+        strong = facts[pair.strong]
+        return pair.weak == pair.strong, not strong.method or strong.is_resource
+
+    ordered = sorted(pairs, key=is_unfit)
+    leads = ((_write(engine, inputs, pair), pair.change) for pair in ordered)
+    new = next((lead for lead in leads if _key(lead[0].title) not in inputs.titles), None)
+    return new or (_write(engine, inputs, ordered[0]), ordered[0].change)
+
+
+def _write(engine: ExtractiveModel, inputs: VariationInputs, pair: _Pair) -> SearchableIdea:
     direction = DirectionView(
         text="",
-        limitation=limitation[0],
-        limitation_from=min(limitation[1] or 0, last),
-        mechanism=mechanism[0],
-        mechanism_from=last if mechanism[1] is None else min(mechanism[1], last),
+        limitation=pair.limitation,
+        limitation_from=pair.weak,
+        mechanism="",
+        mechanism_from=pair.strong,
     )
     lead = draft_lead(engine, inputs.topic, inputs.papers, direction)
     return lead.extended_to(SearchableIdea, method=lead_as_steps(lead), queries=())
-
-
-def _simplify(engine: ExtractiveModel, inputs: VariationInputs) -> SimplifiedIdea:
-    """Return the parent with the first clause of its mechanism alone."""
-    parent = inputs.parents[0]
-    kept = _CLAUSE.split(parent.mechanism, maxsplit=1)[0].rstrip(" .")
-    left_out = parent.mechanism[len(kept) :].lstrip(" ;:,.")
-    change = (
-        f"Left out of the mechanism: “{left_out}”" if left_out else "The mechanism has one clause; it stays."
-    )
-    parts: tuple[IdeaPart, ...] = ("motivation", "method")
-    quoted = tuple(
-        IdeaSource(part=part, paper=number, quote=inputs.papers[number].title)
-        for part in parts
-        if (number := parent.source_of(part)) is not None and number < len(inputs.papers)
-    )
-    first = tuple(IdeaSource(part="method", paper=0, quote=paper.title) for paper in inputs.papers[:1])
-    return SimplifiedIdea(
-        title=texts.title_case(f"{texts.clip(parent.title, 10)}, first step only"),
-        motivation=parent.motivation or parent.purpose,
-        method=f"1. {kept}.\n2. Add nothing else, and compare it with the whole: {parent.title}.",
-        novelty=f"It asks whether the first step suffices: “{kept}”.",
-        summary=f"{kept}, and nothing else of “{parent.title}”.",
-        purpose=parent.purpose,
-        mechanism=f"{kept}.",
-        evaluation=f"Compare it with the whole mechanism on the same data. {parent.evaluation}",
-        sources=quoted or first,
-        queries=(),
-        change=change,
-    )
 
 
 def _role(name: str, answer: type[V], offline: Callable[[ExtractiveModel, VariationInputs], V]) -> Role[V]:

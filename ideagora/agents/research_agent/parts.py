@@ -12,6 +12,7 @@ from pydantic import Field
 
 from ideagora.agents.idea_inputs import draft_lead
 from ideagora.agents.idea_parts import IdeaSource, SourcedIdea, check_sources
+from ideagora.agents.offline_leads.leads import short_paper_name
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief
 from ideagora.models.call import Answer, Inputs
@@ -104,12 +105,15 @@ def _state_problem(engine: ExtractiveModel, inputs: ProblemInputs) -> ResearchPr
     limitation = lead.purpose
     names = [entity.name for entity in inputs.entities]
     nearest = [names[number] for number, _ in engine.rank(limitation, names)[:3]]
-    beyond = f" From beyond its references, {texts.listed(nearest)} come closest to it." if nearest else ""
+    verb = "comes" if len(nearest) == 1 else "come"
+    beyond = f" From beyond its references, {texts.listed(nearest)} {verb} closest to it." if nearest else ""
     sources = tuple(source for source in lead.sources if source.part == "motivation")
-    first = texts.sentences(inputs.papers[0].abstract or "") or [inputs.papers[0].title]
+    core = inputs.papers[0]
+    name = short_paper_name(core.title, core.abstract or "")
+    first = texts.sentences(core.abstract or "") or [core.title]
     return ResearchProblem(
-        rationale=f"{lead.motivation}{beyond}",
-        problem=f"How can this limitation of {texts.short_name(inputs.papers[0].title)} be overcome?",
+        rationale=f"{lead.motivation}.{beyond}",
+        problem=f"How can this limitation of {name} be overcome?",
         purpose=limitation,
         entities_used=tuple(nearest),
         sources=sources or (IdeaSource(part="motivation", paper=0, quote=first[0]),),

@@ -224,7 +224,7 @@ def _write(engine: ExtractiveModel, inputs: WriterInputs) -> PathIdea:
     steps = [f"{paper.title} ({paper.year}): “{quote}”" for paper, quote in quoted]
     numbered = "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
     hypothesis = by_name.get("hypothesis", f"“{first}” is connected with “{last}”.")
-    test = f"{inputs.critique.question} Vary {first} in 30 cases and look for a change of {last}."
+    test = f"{inputs.critique.question} Vary “{first}” in 30 cases and look for a change of “{last}”."
     parts: tuple[IdeaPart, ...] = ("motivation", "method", "novelty")
     return PathIdea(
         motivation=f"{hypothesis} The path through the concepts of the papers: {' → '.join(inputs.path)}.",
@@ -232,7 +232,7 @@ def _write(engine: ExtractiveModel, inputs: WriterInputs) -> PathIdea:
         novelty=by_name.get("novelty", UNKNOWN),
         title=f"Connecting {first} with {last}",
         summary=f"A path of {len(inputs.path)} concepts connects {first} with {last}.",
-        purpose=f"Find out whether {first} matters for {last}.",
+        purpose=f"Find out how “{first}” bears on “{last}”.",
         mechanism=f"The path {' → '.join(inputs.path)}.",
         evaluation=test,
         sources=tuple(

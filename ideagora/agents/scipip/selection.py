@@ -14,6 +14,7 @@ from ideagora.agents.scipip.sketches import PROMPTS, Sketch, SketchView, distinc
 from ideagora.agents.views import PaperBrief
 from ideagora.models.call import Answer, Inputs
 from ideagora.models.offline import ExtractiveModel
+from ideagora.models.offline import text as texts
 
 MAX_SCORE = 5
 
@@ -25,6 +26,10 @@ class MergeInputs(Inputs):
     from_literature: tuple[SketchView, ...]
     brainstormed: tuple[SketchView, ...]
     count: int
+
+
+CHECK = "To see what matters: "
+"""Precedes what the offline model takes from the brainstormed idea."""
 
 
 class MergedIdea(Sketch):
@@ -50,7 +55,7 @@ def _merge(engine: ExtractiveModel, inputs: MergeInputs) -> MergedIdeas:
         merged = MergedIdea(
             title=idea.title,
             problem=idea.problem,
-            approach=f"{idea.approach} To see what matters: {other.approach}",
+            approach=f"{idea.approach} {CHECK}{texts.lower_first(other.approach)}",
             from_literature=number,
             brainstormed=place,
         )
@@ -156,8 +161,8 @@ class RefinedIdea(SearchableIdea):
 def _refine(engine: ExtractiveModel, inputs: RefineIdeaInputs) -> RefinedIdea:
     """Return the lead of the papers, with the merged approach as its last step."""
     lead = draft_lead(engine, inputs.topic, inputs.papers)
-    check = inputs.idea.approach.partition("To see what matters: ")[2] or inputs.idea.approach
-    method = f"1. {lead.method}\n2. To see what matters: {check}"
+    check = inputs.idea.approach.partition(CHECK)[2] or inputs.idea.approach
+    method = f"1. {lead.method}\n2. {CHECK}{check}"
     return lead.extended_to(RefinedIdea, method=method, queries=())
 
 

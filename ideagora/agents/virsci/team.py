@@ -93,7 +93,7 @@ def _discuss(engine: ExtractiveModel, inputs: DiscussionInputs) -> Contribution:
     topic = texts.without_stop(texts.clip(inputs.topic, 20))
     return Contribution(
         text=f"Of the papers of this scientist, “{title}” is the closest to the topic.",
-        question=f"What does {interest} contribute to: {topic}?",
+        question=f"What does “{interest}” contribute to “{topic}”?",
     )
 
 

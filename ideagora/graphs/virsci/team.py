@@ -52,7 +52,7 @@ def draw_candidates(papers: Sequence[Paper], count: int, seed: int) -> list[str]
 
 def profile(number: int, papers: Sequence[Paper]) -> Profile:
     """A scientist without the name: titles of papers, and phrases of them as interests."""
-    phrases = (phrase for paper in papers for phrase in texts.phrases(paper.title))
+    phrases = (texts.as_in(paper.title, phrase) for paper in papers for phrase in texts.phrases(paper.title))
     interests = dict.fromkeys(phrase for phrase in phrases if not texts.is_generic(phrase))
     return Profile(
         number=number,

@@ -209,7 +209,7 @@ def _subject(title: str, text: str) -> str | None:
             if not is_own or is_common or again.count(name.lower()) < 2:
                 continue
             if _is_subject(words[:length], words[length:]):
-                return _as_in(title, name)
+                return as_in(title, name)
     return None
 
 
@@ -223,7 +223,7 @@ def _is_subject(name: list[str], rest: list[str]) -> bool:
     )
 
 
-def _as_in(title: str, name: str) -> str:
+def as_in(title: str, name: str) -> str:
     """The name capitalised as in the title, if it occurs there."""
     place = title.lower().find(name.lower())
     return title[place : place + len(name)] if place >= 0 else name
