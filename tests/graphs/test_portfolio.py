@@ -182,6 +182,19 @@ def test_without_any_draft_the_run_fails_with_the_reasons() -> None:
         Ran(small(drafters=("rag",)), rag_ideator=lambda call: "no")
 
 
+def test_a_topic_that_no_drafter_finds_papers_on_is_declined_with_the_nearest() -> None:
+    from ideagora.errors import TopicNotCovered
+
+    def off_topic(call: ScriptedCall) -> Any:
+        graded = standin.ANSWERS["Judgements"](call.messages[1][1])
+        return {**graded, "judgements": [{**one, "grade": 0} for one in graded["judgements"]]}
+
+    with pytest.raises(TopicNotCovered, match="has nothing on the topic") as declined:
+        Ran(small(), relevance_judge=off_topic)
+    assert declined.value.nearest
+    assert Ran(small(allow_thin=True), folder="thin", relevance_judge=off_topic).ideas
+
+
 def test_a_budget_decides_on_rounds() -> None:
     class Client:
         class budget:

@@ -28,6 +28,8 @@ class ResearcherOptions(AgentOptions):
     """Cosine from which a seed counts as a duplicate of an earlier one (paper: 0.8)."""
     rounds: int = Field(default=3, ge=1, le=20)
     """Swiss rounds of the ranking (paper: 5)."""
+    allow_thin: bool = False
+    """Continue with the nearest papers if none is about the topic (--allow-off-topic)."""
 
 
 def agent() -> Agent:

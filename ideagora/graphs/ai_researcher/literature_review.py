@@ -19,7 +19,8 @@ from ideagora.graphs.ai_researcher.state import Context, ResearcherState, ScoreT
 from ideagora.graphs.drafts import failure, reasons
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.first_plan import paper_briefs
-from ideagora.schema import Paper, deserialize, serialize
+from ideagora.graphs.steps.literature.literature_search import not_covered
+from ideagora.schema import Paper, Topic, deserialize, serialize
 
 SCORED_PER_CALL = 8
 MIN_SCORE = 4
@@ -107,7 +108,7 @@ async def score_papers(state: ScoreTask, runtime: Context) -> ResearcherState:
     return {"scores": [{"paper": papers[one.paper]["id"], "score": one.score} for one in answer.scores]}
 
 
-def select_papers(state: ResearcherState) -> ResearcherState:
+async def select_papers(state: ResearcherState, runtime: Context) -> ResearcherState:
     """The papers with the highest scores, best first."""
     scores = {one["paper"]: one["score"] for one in state.get("scores", [])}
     if not scores:
@@ -115,11 +116,7 @@ def select_papers(state: ResearcherState) -> ResearcherState:
     scored = [paper for paper in state["papers"] if paper["id"] in scores]
     ranked = sorted(scored, key=lambda paper: -scores[paper["id"]])
     usable = [paper for paper in ranked if scores[paper["id"]] >= MIN_SCORE]
-    if not usable and not state["topic"]["inspirations"]:
-        titles = [f"{paper['title']} (score {scores[paper['id']]})" for paper in ranked[:5]]
-        raise TopicNotCovered(
-            f"The library has nothing on the topic “{state['topic']['text'][:80]}”. Reword it in English, or "
-            "add papers (--source, ideagora library add).",
-            titles,
-        )
+    topic = deserialize(Topic, state["topic"])
+    if not usable and not topic.inspirations and not runtime.context.options.allow_thin:
+        raise await not_covered(runtime.context, topic)
     return {"best_papers": (usable or ranked)[:BEST_PAPERS]}

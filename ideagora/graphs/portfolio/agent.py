@@ -31,6 +31,8 @@ class PortfolioOptions(AgentOptions):
     """Ideas made from others in each round: combined, simplified and inverted ones in turn."""
     comparisons: int = Field(default=24, ge=0, le=400)
     """Maximum comparisons that rank the ideas."""
+    allow_thin: bool = False
+    """Continue with the nearest papers if none is about the topic (--allow-off-topic)."""
 
     @field_validator("drafters", mode="before")
     @classmethod

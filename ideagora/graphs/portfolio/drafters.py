@@ -23,8 +23,13 @@ OF_DRAFTERS = 3
 ideas that nobody has checked."""
 
 
-def small_agent(name: str, ideas: int) -> Agent:
+def small_agent(name: str, ideas: int, allow_thin: bool = False) -> Agent:
     """A built-in agent that writes this number of ideas at a small setting.
+
+    Args:
+        name: its name.
+        ideas: the number of ideas.
+        allow_thin: whether it continues with papers off the topic, if it has the choice.
 
     Raises:
         UsageError: there is no such agent.
@@ -32,5 +37,7 @@ def small_agent(name: str, ideas: int) -> Agent:
     from ideagora.registry import find_agent
 
     agent = find_agent(name)
-    options = type(agent.options)(**{**agent.options.model_dump(), **SMALL.get(name, {})})
+    defaults = agent.options.model_dump()
+    wish = {"allow_thin": allow_thin} if "allow_thin" in defaults else {}
+    options = type(agent.options)(**{**defaults, **SMALL.get(name, {}), **wish})
     return with_ideas(replace(agent, options=options), ideas)

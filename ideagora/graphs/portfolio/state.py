@@ -40,5 +40,7 @@ class PortfolioState(TypedDict, total=False):
     """The cosine of every pair of the chosen ideas."""
     plans: Annotated[list[dict[str, Any]], operator.add]
     overview: dict[str, Any]
+    not_covered: Annotated[list[str], operator.add]
+    """The agents for which the library has nothing on the topic."""
     failures: Annotated[list[Failure], operator.add]
     notes: Annotated[list[str], operator.add]

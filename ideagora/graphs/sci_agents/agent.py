@@ -18,6 +18,8 @@ class SciAgentsOptions(AgentOptions):
     """Maximum number of papers that the graph is built from (paper: about 1,000)."""
     expansions: int = Field(default=3, ge=0, le=7)
     """Aspects of a proposal that are expanded, one call each (paper: all seven)."""
+    allow_thin: bool = False
+    """Continue with the nearest papers if none is about the topic (--allow-off-topic)."""
 
 
 def agent() -> Agent:

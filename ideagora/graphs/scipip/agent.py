@@ -20,6 +20,8 @@ class ScipipOptions(AgentOptions):
     """Clusters of the papers found, each of which gives one paper."""
     sketches: int = Field(default=4, ge=1, le=40)
     """Short ideas on each path, and merged ones."""
+    allow_thin: bool = False
+    """Continue with the nearest papers if none is about the topic (--allow-off-topic)."""
 
 
 def agent() -> Agent:

@@ -24,6 +24,8 @@ class VirsciOptions(AgentOptions):
     """Maximum number of rounds of ideas, a further one only if the vote rejects all."""
     revisions: int = Field(default=1, ge=0, le=3)
     """Maximum number of revisions of an abstract that is too close to a paper."""
+    allow_thin: bool = False
+    """Continue with the nearest papers if none is about the topic (--allow-off-topic)."""
 
 
 def agent() -> Agent:

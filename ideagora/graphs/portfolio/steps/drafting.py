@@ -7,13 +7,14 @@ from typing import Any, TypedDict
 
 from langgraph.types import Send
 
-from ideagora.errors import AllBranchesFailed, IdeagoraError
+from ideagora.errors import AllBranchesFailed, IdeagoraError, TopicNotCovered
 from ideagora.graphs.agent import Origin
 from ideagora.graphs.drafts import failure
 from ideagora.graphs.portfolio.drafters import OF_DRAFTERS, small_agent
 from ideagora.graphs.portfolio.members import alive, drafted, named, parts
 from ideagora.graphs.portfolio.state import Context, PortfolioState
 from ideagora.graphs.steps.duplicates import find_same_ideas
+from ideagora.graphs.steps.literature.literature_search import not_covered
 from ideagora.models.usage import label_scope
 from ideagora.schema import Topic
 
@@ -44,7 +45,8 @@ def start_drafts(state: PortfolioState, runtime: Context) -> list[Send]:
 async def draft(state: DraftTask, runtime: Context) -> PortfolioState:
     """The ideas of one agent at a small setting; its failure is recorded, and the others continue."""
     name, topic = state["drafter"], Topic.model_validate(state["topic"])
-    agent = small_agent(name, runtime.context.options.drafts)
+    options = runtime.context.options
+    agent = small_agent(name, options.drafts, options.allow_thin)
     services = replace(runtime.context, options=agent.options, novelty_requests=state["novelty_requests"])
     context = services if agent.context is None else agent.context(services, topic)
     with label_scope(name):
@@ -54,12 +56,16 @@ async def draft(state: DraftTask, runtime: Context) -> PortfolioState:
             if error.fatal:  # it concerns the whole run
                 raise
             runtime.context.say(f"failed: {error}")
-            return {"failures": [failure(f"{name}: {error}")]}
+            is_covered = not isinstance(error, TopicNotCovered)
+            return {
+                "failures": [failure(f"{name}: {error}")],
+                "not_covered": [] if is_covered else [name],
+            }
         ideas = agent.ideas(final, Origin(agent=name, model="", usage={}, answered={}))
         runtime.context.say(f"{len(ideas)} ideas")
     failures = [failure(f"{name}: {one['error']}") for one in agent.failures(final)]
     return {
-        "members": [drafted(idea, name) for idea in ideas[: runtime.context.options.drafts]],
+        "members": [drafted(idea, name) for idea in ideas[: options.drafts]],
         "failures": failures if ideas or failures else [failure(f"{name}: it wrote no idea")],
         "notes": [f"{name}: {note}" for note in agent.notes(final)],
     }
@@ -68,13 +74,16 @@ async def draft(state: DraftTask, runtime: Context) -> PortfolioState:
 async def merge_twins(state: PortfolioState, runtime: Context) -> PortfolioState:
     """Leave out ideas that repeat an earlier one; those of earlier rounds were compared before."""
     living, members, rounds = alive(state), state.get("members", []), state.get("rounds", 0)
+    topic = Topic.model_validate(state["topic"])
     if not living:
+        if len(state.get("not_covered", [])) == len(runtime.context.options.drafters):
+            raise await not_covered(runtime.context, topic)
         reasons = dict.fromkeys(one["error"].partition(": ")[2] for one in state.get("failures", []))
         raise AllBranchesFailed("No agent drafted an idea: " + "; ".join(reasons))
     settled = sum(members[position]["round"] < rounds for position in living) if rounds else 0
     found = await find_same_ideas(
         runtime.context,
-        Topic.model_validate(state["topic"]),
+        topic,
         [parts(members[position]) for position in living],
         settled,
     )

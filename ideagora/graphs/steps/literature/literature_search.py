@@ -98,7 +98,7 @@ async def search_literature(
     await search.run([*reworded.values(), *([topic_query(topic)] if found_few else [])])
     graded = graded.merge(await grade_papers(context, topic, search.new_candidates()))
     if not graded.accepted and not allow_thin and not topic.inspirations:  # those cover their topic
-        raise await _not_covered(context, topic)
+        raise await not_covered(context, topic)
     return SearchedLiterature(
         papers=tuple(g.model_copy(update={"queries": search.queries_of(g.paper.id)}) for g in graded.papers),
         unjudged=graded.unjudged,
@@ -187,7 +187,8 @@ async def _reword(
     return reworded
 
 
-async def _not_covered(context: Services, topic: Topic) -> TopicNotCovered:
+async def not_covered(context: Services, topic: Topic) -> TopicNotCovered:
+    """The error that names the nearest papers of a library without papers on the topic."""
     nearest = await context.library.search(topic_query(topic), NEAREST)
     titles = [f"{s.paper.title} ({s.paper.year}), similarity {s.similarity:.2f}" for s in nearest]
     spelling = await context.library.nearest_spelling(topic.text)
