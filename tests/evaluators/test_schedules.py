@@ -242,6 +242,14 @@ def test_swiss_pairs_equal_standings() -> None:
         assert all(low % 2 == high % 2 for low, high in pairs)
 
 
+def test_swiss_pairs_nobody_a_third_time() -> None:
+    both_orders = [(0, 1), (1, 0)]
+    random = np.random.default_rng(0)
+    assert swiss_round([0, 1], both_orders, {0: 2, 1: -2}, random) == []
+    pairs = swiss_round([0, 1, 2], [*both_orders, (0, 2), (2, 1)], {0: 1, 1: 1, 2: -2}, random)
+    assert pairs in ([(0, 2)], [(1, 2)])
+
+
 def test_swiss_draws_lots_between_equally_good_rounds() -> None:
     standing = dict.fromkeys(range(6), 0)
     drawn = {

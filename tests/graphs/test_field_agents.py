@@ -217,12 +217,11 @@ def test_an_agent_is_killed_and_goes_on(name: str, home: Path, tmp_path: Path) -
         whole = command.run([*arguments[:-1], "whole"], {"IDEAGORA_HOME": str(tmp_path / "other")})
         assert whole.code == 0, whole.err
         total = len(model.asked)
-        for part in (3, 2):
-            running = command.start(arguments)
-            model.wait_for(total + total // part, unless=running.has_ended)
-            running.send(signal.SIGKILL)
-            assert running.wait().code == -signal.SIGKILL
-            model.wait_until_quiet()
+        running = command.start(arguments)
+        model.wait_for(total + total // 2, unless=running.has_ended)
+        running.send(signal.SIGKILL)
+        assert running.wait().code == -signal.SIGKILL
+        model.wait_until_quiet()
         assert command.run(arguments).code == 0
     assert timeless("run") == timeless("whole")
     twice = len(model.asked) - 2 * total

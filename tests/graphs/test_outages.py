@@ -101,6 +101,8 @@ def test_branches_whose_provider_was_down_are_made_by_the_same_command(
         assert told["outages"] == record()["outages"] != []
         report = (RUN / "report.md").read_text(encoding="utf-8")
         assert "This run is incomplete" in report
+        if number:
+            continue
         good = {asked.body for asked in model.asked if isinstance(asked.reply, str)}
         model.reply, before = standin.answer, len(model.asked)
         whole = generated(server)
@@ -109,8 +111,6 @@ def test_branches_whose_provider_was_down_are_made_by_the_same_command(
         assert not good & {asked.body for asked in model.asked[before:]}, "what was answered is asked again"
         assert len(json.loads(whole.out)["ideas"]) == 3
         assert "status" not in json.loads(whole.out)
-        if number:
-            continue
         undisturbed = generated(
             server,
             "--home",

@@ -90,7 +90,15 @@ def test_swallows():
 def test_code_that_swallows_the_refusal_still_fails_its_test(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text("from tests.conftest import _network_guard, network\n")
     (tmp_path / "test_it.py").write_text(SWALLOWS)
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(tmp_path)]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "no:cacheprovider",
+        "--disable-plugin-autoload",
+        str(tmp_path),
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "the test tried to reach model.example" in done.stdout
     assert "1 passed, 1 error" in done.stdout

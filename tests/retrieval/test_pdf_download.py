@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterator
 from ipaddress import ip_address
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from ideagora.retrieval.http.client import Clock
 from ideagora.retrieval.http.origin import Origin, origin_of
 from ideagora.retrieval.http.pdf_download import DownloadLimits, LinkRefused, PdfDownloader, is_public
+from ideagora.retrieval.http.tls import tls_context
 from ideagora.retrieval.ingest.documents import Document, Problem
 from ideagora.retrieval.ingest.formats.pdf_subprocess import read_in_subprocess
 from tests.support.each import each_case
@@ -45,6 +47,14 @@ async def test_a_pdf_is_fetched_as_it_is(server: LiteratureServer, tmp_path: Pat
     [asked] = server.requests
     assert asked.headers["host"] == origin_of(server.url("x")).host + f":{server.port}"  # type: ignore[union-attr]
     assert "x-api-key" not in asked.headers
+
+
+async def test_the_certificates_are_read_once(
+    server: LiteratureServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tls_context(trust_env=False)
+    monkeypatch.setattr(ssl, "create_default_context", None)
+    assert await fetched(server, "a.pdf", File(PDF), tmp_path) == PDF
 
 
 # --- what is refused ----------------------------------------------------------------------------

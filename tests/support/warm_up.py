@@ -44,10 +44,13 @@ from ideagora.models import request
 from ideagora.prompts import loader
 from ideagora.report.run.write import _html_environment, _markdown_environment
 from ideagora.retrieval.corpus.starter import starter_corpus
+from ideagora.retrieval.http.tls import tls_context
 from tests.support.growth import modules
 
 list(modules())  # imports them
 starter_corpus()
+tls_context()
+tls_context(trust_env=False)
 lemminflect.getAllLemmas("walks")  # reads its tables
 for environment, endings in (
     (_html_environment(), (".html", ".css", ".svg")),

@@ -33,6 +33,7 @@ from ideagora.retrieval.http.body import ACCEPTED, BodyTooLarge, read_bounded_bo
 from ideagora.retrieval.http.cache import CachedHttpResponse, HttpCache
 from ideagora.retrieval.http.origin import may_follow, origin_of
 from ideagora.retrieval.http.rate_limit import SharedRateLimit
+from ideagora.retrieval.http.tls import tls_context
 
 if TYPE_CHECKING:
     import httpx
@@ -385,7 +386,9 @@ class HttpClient:
 
         running = asyncio.get_running_loop()
         if self._loop is None or self._loop.loop is not running:
-            client = httpx.AsyncClient(timeout=self._policy.timeout, follow_redirects=False)
+            client = httpx.AsyncClient(
+                verify=tls_context(), timeout=self._policy.timeout, follow_redirects=False
+            )
             self._loop = _LoopState(running, client, self._policy.max_concurrency)
         return self._loop
 

@@ -22,6 +22,7 @@ from ideagora.models.transport.retry import TRANSIENT_STATUS
 from ideagora.retrieval.http.client import REDIRECTS, SYSTEM_CLOCK, Clock, Limiter
 from ideagora.retrieval.http.origin import Origin, origin_of
 from ideagora.retrieval.http.rate_limit import SharedRateLimit
+from ideagora.retrieval.http.tls import tls_context
 from ideagora.retrieval.ingest.file_types import PDF_HEADER_LIMIT, looks_like_html
 
 if TYPE_CHECKING:
@@ -139,7 +140,8 @@ class PdfDownloader:
 
         timeout = httpx.Timeout(self._limits.timeout, connect=self._limits.connect_timeout)
         # No proxy: it would resolve the host again, and may reach private hosts.
-        async with httpx.AsyncClient(timeout=timeout, trust_env=False) as client:
+        tls = tls_context(trust_env=False)
+        async with httpx.AsyncClient(verify=tls, timeout=timeout, trust_env=False) as client:
             for _ in range(self._limits.max_redirects + 1):
                 request = await self._pinned_request(client, url)
                 response = await self._send(client, request, url.host)
