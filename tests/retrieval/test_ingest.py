@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -23,6 +21,7 @@ from ideagora.retrieval.store.source import StoreSource
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, Topic
 from tests.support.local_files import FIRST_TITLE, SECOND_TITLE, article, write_file
+from tests.support.script import Script
 
 EMBEDDER = HashEmbedder()
 
@@ -249,11 +248,8 @@ def test_a_killed_call_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.
     write_file(folder, "a.bib", bib("a", "The first paper of all"))
     many: list[dict[str, object]] = [{"title": f"Paper number {n} of many"} for n in range(20)]
     records(folder, "b.jsonl", *many)
-    command = [sys.executable, "-c", ADD, str(tmp_path / "store"), str(folder)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        line = process.stdout.readline()
-        process.kill()
+    with Script(ADD, tmp_path / "store", folder) as process:
+        line = process.line()
     monkeypatch.setattr(add_papers, "_BATCH", 4)
     counting = Counting()
     with Store.open(tmp_path / "store", counting) as store:

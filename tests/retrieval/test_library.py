@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
+import contextlib
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import suppress
@@ -27,6 +26,7 @@ from ideagora.retrieval.store.source import StoreSource
 from ideagora.retrieval.store.store import Store
 from ideagora.schema import Paper, ScoredPaper, Topic, last_day
 from tests.support.each import each_case
+from tests.support.script import Script
 
 EMBEDDER = HashEmbedder()
 TARGET = "Chain of Ideas: Revolutionizing Research"
@@ -394,10 +394,11 @@ with open_library(Settings(home=Path(sys.argv[1]), embedder="hash"), on_progress
 
 
 def test_of_processes_that_open_a_new_store_at_once_one_fills_it(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", OPEN, str(tmp_path)]
-    runs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
-    fillings = sorted(int(run.communicate()[0]) for run in runs)
-    assert [run.returncode for run in runs] == [0, 0, 0]
+    with contextlib.ExitStack() as stack:
+        runs = [stack.enter_context(Script(OPEN, tmp_path)) for _ in range(3)]
+        ends = [run.end() for run in runs]
+    assert [code for code, _ in ends] == [0, 0, 0]
+    fillings = sorted(int(said) for _, said in ends)
     assert fillings[:2] == [0, 0]
     assert fillings[2] > 0
     with Store.open(tmp_path / "store", EMBEDDER) as store:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -27,6 +24,7 @@ from ideagora.schema import ScoredPaper
 from tests.support.chroma_server import chroma_server, clear_server
 from tests.support.command import run
 from tests.support.old_store import make_version_1
+from tests.support.script import Script
 
 EMBEDDER = HashEmbedder()
 PAPERS = starter_corpus().papers
@@ -182,11 +180,8 @@ migration.migrate(*places, HashEmbedder(), tell)
 
 def test_a_killed_migration_goes_on(source: Path, tmp_path: Path) -> None:
     target = tmp_path / "new"
-    command = [sys.executable, "-c", MOVE_AND_STOP, str(source), str(target)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as moving:
-        assert moving.stdout
-        assert moving.stdout.readline() == "now\n"
-        moving.send_signal(signal.SIGKILL)
+    with Script(MOVE_AND_STOP, source, target) as moving:
+        assert moving.line() == "now\n"
     moved = migrate(StoreLocation(None, source), StoreLocation(None, target), Silent())
     assert moved.sent == len(PAPERS) - 100
     with Store.open(source, EMBEDDER) as one, Store.open(target, EMBEDDER) as other:

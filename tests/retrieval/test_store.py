@@ -6,10 +6,7 @@ import contextlib
 import json
 import os
 import shutil
-import signal
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -28,6 +25,7 @@ from ideagora.retrieval.store.embedded import locking
 from ideagora.retrieval.store.embedded.backend import EmbeddedBackend
 from ideagora.retrieval.store.store import Store, paper_text
 from ideagora.schema import Paper, ScoredPaper, last_day
+from tests.support.script import Script
 
 EMBEDDER = HashEmbedder()
 
@@ -243,24 +241,15 @@ with Store.open(Path(sys.argv[1]), HashEmbedder()) as store:
 """
 
 
-def run_add(folder: Path, first: int, last: int) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", ADD, str(folder), str(first), str(last)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-
-
 @pytest.mark.parametrize(("exact_below", "added"), [(0, 1050), (20_000, 50)])
 def test_search_returns_what_another_process_adds(folder: Path, exact_below: int, added: int) -> None:
     """Past 1,000 vectors Chroma writes its index anew, which a client of before does not survive."""
     with Store.open(folder, EMBEDDER, exact_below=exact_below) as store:
         store.add([paper(number) for number in range(40)])
         assert store.search(query("Added 42 by 0"), 1)[0].paper.id.startswith("p:")
-        writer = run_add(folder, 0, added)
-        writer.communicate("go\n")
-        assert writer.returncode == 0
+        with Script(ADD, folder, 0, added) as writer:
+            writer.go_on()
+            assert writer.end() == (0, "open\n")
         assert pairs(store.search(query("Added 42 by 0"), 1)) == [("q:00042", 1.0)]
         store.add([paper(9000, title="Zebra crossings")])
         assert store.search(query("Zebra crossings"), 1)[0].paper.id == "p:9000"
@@ -271,17 +260,12 @@ def test_search_returns_what_another_process_adds(folder: Path, exact_below: int
 
 
 def test_processes_that_write_at_once_lose_nothing(folder: Path) -> None:
-    writers = [run_add(folder, first, first + 100) for first in (0, 100, 200)]
-    for writer in writers:
-        assert writer.stdout
-        assert writer.stdout.readline() == "open\n"
-    for writer in writers:
-        assert writer.stdin
-        writer.stdin.write("go\n")
-        writer.stdin.flush()
-    for writer in writers:
-        writer.communicate()
-        assert writer.returncode == 0
+    with contextlib.ExitStack() as stack:
+        writers = [stack.enter_context(Script(ADD, folder, first, first + 100)) for first in (0, 100, 200)]
+        assert [writer.line() for writer in writers] == ["open\n"] * 3
+        for writer in writers:
+            writer.go_on()
+        assert [writer.end() for writer in writers] == [(0, "")] * 3
     with Store.open(folder, EMBEDDER) as store:
         results = store.search(query("Added"), 2000)
         assert {one.paper.id for one in results} == {f"q:{number:05}" for number in range(300)}
@@ -310,16 +294,11 @@ with Store.open(Path(sys.argv[1]), HashEmbedder()) as store, store.write_lock():
 
 
 @contextlib.contextmanager
-def locked(folder: Path) -> Iterator[subprocess.Popen[str]]:
+def locked(folder: Path) -> Iterator[Script]:
     """A process that holds the store until a line comes, or it is killed."""
-    command = [sys.executable, "-c", HOLD, str(folder), "--a-flag"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
-        assert holder.stdout
-        assert holder.stdout.readline() == "held\n"
-        try:
-            yield holder
-        finally:
-            holder.kill()
+    with Script(HOLD, folder, "--a-flag") as holder:
+        assert holder.line() == "held\n"
+        yield holder
 
 
 def test_a_killed_process_releases_the_lock_and_the_waiting_one_reports_it(
@@ -330,7 +309,7 @@ def test_a_killed_process_releases_the_lock_and_the_waiting_one_reports_it(
 
         def kill(message: str) -> None:
             messages.append(message)
-            holder.send_signal(signal.SIGKILL)
+            holder.kill()
 
         with Store.open(folder, EMBEDDER, on_wait=kill) as waiting:
             assert waiting.add([paper(1)]) == (1, 0, 0)
@@ -349,10 +328,8 @@ def test_a_lock_timeout_names_the_holder(folder: Path, store: Store) -> None:
         assert f"process {holder.pid} (-c {folder} --a-flag) since 20" in message
         assert str(folder) in message
         assert "\n" not in message
-        assert holder.stdin
-        holder.stdin.write("let go\n")
-        holder.stdin.flush()
-        assert holder.wait() == 0
+        holder.go_on()
+        assert holder.end() == (0, "")
         assert waiting.add([paper(2)]) == (1, 0, 0)
     assert not (folder / "store.holder.json").exists()
 
@@ -436,11 +413,8 @@ with Store.open(Path(sys.argv[1]), embedder) as store:
 
 @pytest.mark.parametrize("point", ["before vectors", "between vectors and records", "after records"])
 def test_a_killed_writer_breaks_nothing(folder: Path, tmp_path: Path, point: str) -> None:
-    command = [sys.executable, "-c", ADD_AND_TELL, str(folder), point, str(tmp_path / "cache")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
-        assert writer.stdout
-        assert writer.stdout.readline() == "now\n"
-        writer.kill()
+    with Script(ADD_AND_TELL, folder, point, tmp_path / "cache") as writer:
+        assert writer.line() == "now\n"
     counting = Counting()
     embedder = CachedEmbedder(counting, VectorCache(tmp_path / "cache"))
     with Store.open(folder, embedder, timeout=5) as store:
@@ -509,10 +483,10 @@ except FolderUnusable as error:
 @pytest.mark.parametrize("limit", [20_000, 200_000, 1_000_000])
 def test_files_that_may_not_grow_are_an_error_and_not_damage(folder: Path, limit: int) -> None:
     """A limit on the size of files looks to SQLite as a full disk with a quota does."""
-    command = [sys.executable, "-c", FILL_UP, str(folder), str(limit)]
-    run = subprocess.run(command, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    assert run.stdout.startswith(f"the folder {folder} cannot be used for the store: ")
+    with Script(FILL_UP, folder, limit) as filling:
+        code, said = filling.end()
+    assert code == 0
+    assert said.startswith(f"the folder {folder} cannot be used for the store: ")
     with Store.open(folder, EMBEDDER) as store:  # there is room again
         corpus = starter_corpus().papers
         store.add(corpus)

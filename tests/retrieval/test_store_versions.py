@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -19,6 +17,7 @@ from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.store.store import Store
 from tests.support.old_store import make_version_1
+from tests.support.script import Script
 
 EMBEDDER = HashEmbedder()
 PAPERS = starter_corpus().papers
@@ -109,11 +108,8 @@ def test_killed_while_it_is_brought_up_to_date(
 ) -> None:
     folder = tmp_path / "store"
     make_version_1(folder, EMBEDDER, PAPERS)
-    command = [sys.executable, "-c", UPGRADE_AND_STOP, str(folder), point]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as upgrading:
-        assert upgrading.stdout
-        assert upgrading.stdout.readline() == "now\n"
-        upgrading.kill()
+    with Script(UPGRADE_AND_STOP, folder, point) as upgrading:
+        assert upgrading.line() == "now\n"
     with closing(sqlite3.connect(folder / "records.sqlite")) as connection:
         (version,) = connection.execute("SELECT value FROM manifest WHERE key = 'version'").fetchone()
     assert version == ("1" if point == "before" else "2")

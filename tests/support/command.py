@@ -86,7 +86,7 @@ def start(
     for stream in ("out", "err"):
         (folder / stream).touch()
     environment = {k: v for k, v in {**os.environ, **(env or {})}.items() if v is not None}
-    process = _context().Process(
+    process = fork_context().Process(
         target=_command, args=(list(arguments), environment, str(Path.cwd()), str(folder), largest_file)
     )
     process.start()
@@ -124,7 +124,7 @@ def fresh_interpreter(arguments: Sequence[str]) -> subprocess.Popen[str]:
 
 def start_server() -> dict[str, Any]:
     """Start the server that commands are forked from, if it does not run; returns how to reach it."""
-    _context()
+    fork_context()
     forkserver.ensure_running()
     return {name: vars(_server())[name] for name in _ADDRESS if name in vars(_server())}
 
@@ -147,7 +147,8 @@ def _server() -> Any:
 
 
 @cache
-def _context() -> ForkServerContext:
+def fork_context() -> ForkServerContext:
+    """Start processes by forking the server, which is started when it is needed first."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.support.warm_up"])
     return context
