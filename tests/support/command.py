@@ -163,8 +163,8 @@ def _command(
     for stream, number in (("out", 1), ("err", 2)):
         os.dup2(os.open(Path(folder) / stream, os.O_WRONLY | os.O_APPEND), number)
     if coding := env.get("PYTHONIOENCODING"):  # read when an interpreter starts
-        for stream in (sys.stdout, sys.stderr):
-            cast(io.TextIOWrapper, stream).reconfigure(encoding=coding)
+        for output in (sys.stdout, sys.stderr):
+            cast(io.TextIOWrapper, output).reconfigure(encoding=coding)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if largest_file is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
