@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+
+from ideagora.models.embeddings.embedder import Embedder
+from ideagora.retrieval.store.hashing import paper_text
+from ideagora.schema import Paper
+
+_AT_ONCE = 4
+"""Papers embedded at once in advance: others wait for them, some 0.1 s."""
+_MAX_WAITING = 256
 
 
 class BackgroundTasks:
@@ -13,11 +22,12 @@ class BackgroundTasks:
     def __init__(self) -> None:
         self._tasks: dict[asyncio.Task[None], frozenset[str]] = {}
 
-    def start(self, work: Coroutine[Any, Any, None], about: Iterable[str] = ()) -> None:
+    def start(self, work: Coroutine[Any, Any, None], about: Iterable[str] = ()) -> asyncio.Task[None]:
         """Start a task of the running loop, which ``wait_for`` finds by what it is about."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks[task] = frozenset(about)
         task.add_done_callback(self._end)
+        return task
 
     async def wait_for(self, about: str) -> None:
         """Wait for the tasks about something."""
@@ -35,3 +45,43 @@ class BackgroundTasks:
         self._tasks.pop(task, None)
         if not task.cancelled():
             task.exception()  # marks it as seen
+
+
+class EmbeddingAhead:
+    """Embeds papers that will be compared soon, so that the embedder's cache has them.
+
+    The latest papers come first. It pauses while others use the embedder.
+    """
+
+    def __init__(self, embedder: Embedder, tasks: BackgroundTasks) -> None:
+        self._embedder = embedder
+        self._tasks = tasks
+        self._waiting: list[Paper] = []
+        self._task: asyncio.Task[None] | None = None
+        self._users = 0
+        self._is_free = asyncio.Event()
+        self._is_free.set()
+
+    def add(self, papers: Sequence[Paper]) -> None:
+        """Embed papers in the background, the first ones first."""
+        self._waiting = [*papers, *self._waiting][:_MAX_WAITING]
+        if self._waiting and (self._task is None or self._task.done()):
+            self._task = self._tasks.start(self._run())
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Embed nothing in advance within the context."""
+        self._users += 1
+        self._is_free.clear()
+        try:
+            yield
+        finally:
+            self._users -= 1
+            if not self._users:
+                self._is_free.set()
+
+    async def _run(self) -> None:
+        while self._waiting:
+            await self._is_free.wait()
+            some, self._waiting = self._waiting[:_AT_ONCE], self._waiting[_AT_ONCE:]
+            await asyncio.to_thread(self._embedder.encode, [paper_text(paper) for paper in some])

@@ -7,12 +7,13 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from ideagora.errors import LibraryError, SourceUnavailable
 from ideagora.models.embeddings.embedder import Embedder
-from ideagora.retrieval.background import BackgroundTasks
+from ideagora.retrieval.background import BackgroundTasks, EmbeddingAhead
 from ideagora.retrieval.corpus.paper_set import PaperSet, with_papers
 from ideagora.retrieval.corpus.sample_papers import SamplePapers
 from ideagora.retrieval.current_run import CurrentRun, current_run
@@ -75,6 +76,7 @@ class Library:
         self._withheld = WithheldPapers()
         self._returned_ids: set[str] = set()
         self._background = BackgroundTasks()
+        self._embedding_ahead = EmbeddingAhead(embedder, self._background)
 
     def for_topic(self, topic: Topic) -> Library:
         """The same literature with a topic's cut-off and exclusions on top of those in force, for one run.
@@ -111,6 +113,7 @@ class Library:
         derived._first_note = len(self._run_notes)
         derived._withheld, derived._returned_ids = WithheldPapers(), set()
         derived._background = BackgroundTasks()
+        derived._embedding_ahead = EmbeddingAhead(self._embedder, derived._background)
         derived._on_close = None
         return derived
 
@@ -216,7 +219,8 @@ class Library:
         """The given papers, each once, by their similarity to a query; best first, ties by id."""
         unique = {paper.id: paper for paper in papers}.values()
         allowed = [self._redact(paper) for paper in unique if await self._allows(paper)]
-        return await asyncio.to_thread(rank_by_similarity, self._embedder, allowed, query)
+        with self._embedding_ahead.paused():
+            return await asyncio.to_thread(rank_by_similarity, self._embedder, allowed, query)
 
     async def hidden_near(self, text: str, k: int = 20) -> list[tuple[Paper, float, str]]:
         """Hidden papers by their similarity to a text, best first, each with the reason why it is hidden.
@@ -283,7 +287,7 @@ class Library:
         searches: Sequence[str] = (),
         k: int = 10,
     ) -> None:
-        """Fetch in the background what will be needed soon, while a model is waited for.
+        """Fetch in the background what will be needed soon, while a model is waited for, and embed it.
 
         Returns at once. Results and notes do not depend on it: what fails here is fetched again where it is
         needed.
@@ -297,12 +301,20 @@ class Library:
         if isinstance(source := self._source, SupportsPrefetch):
             limit = k if self._filter.allows_all else 2 * k
             for query in searches:
-                self._background.start(source.prefetch_search(query, limit))
+                self._embed_ahead(partial(source.prefetch_search, query, limit))
             if neighbors_of:
                 ids = [paper.id for paper in neighbors_of]
-                self._background.start(source.prefetch(neighbors_of), ids)
+                self._embed_ahead(partial(source.prefetch, neighbors_of), ids)
         for paper in texts_of if self._open_access_texts else ():
             self._background.start(self._prefetch_text(paper))
+
+    def _embed_ahead(self, fetch: Callable[[], Awaitable[list[Paper]]], about: Iterable[str] = ()) -> None:
+        """Fetch papers in the background, then embed them; ``wait_for`` waits for the first only."""
+
+        async def fetch_papers() -> None:
+            self._embedding_ahead.add(await fetch())
+
+        self._background.start(fetch_papers(), about)
 
     async def _prefetch_text(self, paper: Paper) -> None:
         """Download the PDF of a paper, unless its text is stored."""

@@ -79,12 +79,12 @@ class SupportsPrefetch(Protocol):
     What cannot be fetched is left to the later calls, so no method raises ``SourceUnavailable``.
     """
 
-    async def prefetch(self, papers: Sequence[Paper]) -> None:
-        """Fetch references and citations of papers in few requests."""
+    async def prefetch(self, papers: Sequence[Paper]) -> list[Paper]:
+        """Fetch references and citations of papers in few requests; returns those, paper by paper."""
         ...
 
-    async def prefetch_search(self, query: str, k: int) -> None:
-        """Fetch the results of a search."""
+    async def prefetch_search(self, query: str, k: int) -> list[Paper]:
+        """Fetch and return the results of a search."""
         ...
 
 

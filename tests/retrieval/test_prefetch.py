@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ideagora.models.embeddings.hash_embedder import HashEmbedder
+from ideagora.retrieval.background import BackgroundTasks, EmbeddingAhead
 from ideagora.retrieval.library import Library
 from ideagora.schema import Paper
 from tests.support.literature_server import Fault, File, LiteratureServer, Work, open_at, settings_for
@@ -125,3 +131,28 @@ async def test_a_text_that_was_fetched_is_not_downloaded_again(tmp_path: Path) -
             kinds = [(await library.read(paper))[1] for paper in papers]
             assert kinds == ["full text"] * 3
             assert len(server.requests) == 3
+
+
+async def test_what_was_fetched_is_embedded_before_it_is_compared(tmp_path: Path) -> None:
+    class Recording(HashEmbedder):
+        def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            asked.update(text.split("\n")[0] for text in texts)
+            if len(asked) == 2:
+                loop.call_soon_threadsafe(done.set)
+            return super().encode(texts)
+
+    asked: set[str] = set()
+    done, loop = asyncio.Event(), asyncio.get_running_loop()
+    tasks = BackgroundTasks()
+    ahead = EmbeddingAhead(Recording(), tasks)
+    with LiteratureServer(WORKS) as server:
+        async with opened(server, tmp_path) as (library, papers):
+            library._embedding_ahead = ahead
+            with ahead.paused():
+                library.prefetch(neighbors_of=papers)
+                assert await lists(library, papers) == [["s2:old"], ["s2:young"]] * 3
+                assert not asked
+            async with asyncio.timeout(5):
+                await done.wait()
+            assert asked == {"Ideas of old research", "Young research"}
+    await tasks.cancel()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
@@ -92,8 +93,11 @@ class WriteThroughSource:
         papers = await self._neighbors(paper_id, "citations")
         return sorted(papers, key=lambda paper: (paper.date is None, paper.date or "", paper.id))
 
-    async def prefetch(self, papers: Sequence[Paper]) -> None:
-        """Fetch references and citations of papers that are neither cached nor stored, in few requests."""
+    async def prefetch(self, papers: Sequence[Paper]) -> list[Paper]:
+        """Fetch references and citations of papers that are neither cached nor stored, in few requests.
+
+        Returns those that are cached then.
+        """
         wanted = [
             (await self._names(paper.id), paper)
             for paper in papers
@@ -101,10 +105,14 @@ class WriteThroughSource:
         ]
         if wanted:
             await self._sources.prefetch(wanted)
+        names = [await self._names(paper.id) for paper in papers]
+        lists = [await _cached(fetch(some)) for some in names for fetch in self._fetchers.values()]
+        return [paper for cached in lists for paper in cached]
 
-    async def prefetch_search(self, query: str, k: int) -> None:
+    async def prefetch_search(self, query: str, k: int) -> list[Paper]:
         """Fetch the results of a search, so that ``search`` finds them in the cache."""
         await self._sources.prefetch_search(query, k)
+        return await _cached(self._sources.search(query, k))
 
     async def _has_neighbors(self, paper_id: str) -> bool:
         """Whether references and citations of a paper need no request."""
@@ -236,6 +244,13 @@ class WriteThroughSource:
             self._citation_lists.save(
                 paper_id, kind, self._editions, NeighborList(tuple(ids), self._today().isoformat())
             )
+
+
+async def _cached(result: Awaitable[FederatedResult]) -> list[Paper]:
+    """The papers of a result, as far as it needs no request."""
+    with cache_only(), suppress(NotCached):
+        return (await result).papers
+    return []
 
 
 def _merge_stored(paper: Paper, before: Paper) -> Paper:

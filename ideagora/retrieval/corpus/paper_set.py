@@ -119,15 +119,15 @@ class PapersAndSource:
             return None
         return await others.citations_per_year(paper_id)
 
-    async def prefetch(self, papers: Sequence[Paper]) -> None:
+    async def prefetch(self, papers: Sequence[Paper]) -> list[Paper]:
         """See ``SupportsPrefetch``."""
-        if isinstance(self._others, SupportsPrefetch):
-            await self._others.prefetch(papers)
+        others = self._others
+        return await others.prefetch(papers) if isinstance(others, SupportsPrefetch) else []
 
-    async def prefetch_search(self, query: str, k: int) -> None:
+    async def prefetch_search(self, query: str, k: int) -> list[Paper]:
         """See ``SupportsPrefetch``."""
-        if isinstance(self._others, SupportsPrefetch):
-            await self._others.prefetch_search(query, k)
+        others = self._others
+        return await others.prefetch_search(query, k) if isinstance(others, SupportsPrefetch) else []
 
     async def disconnect(self) -> None:
         """Close connections, if any."""
