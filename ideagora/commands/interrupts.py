@@ -13,12 +13,14 @@ import signal
 import sys
 import threading
 from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, NoReturn, TypeVar
 
 from ideagora.retrieval.process_guard import real_exit
 
 T = TypeVar("T")
+_THREADS = 32
 INTERRUPTED = 130
 """Exit code of a command that Ctrl-C ended."""
 
@@ -30,7 +32,7 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
         KeyboardInterrupt: an interrupt ended it.
     """
     if threading.current_thread() is not threading.main_thread():
-        return asyncio.run(work)
+        return asyncio.run(_with_threads(work))
     interrupts = 0
     task: asyncio.Task[T] | None = None
 
@@ -51,11 +53,17 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
 
     previous = signal.signal(signal.SIGINT, on_interrupt)
     try:
-        return asyncio.run(main())
+        return asyncio.run(_with_threads(main()))
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
     finally:
         signal.signal(signal.SIGINT, previous)
+
+
+async def _with_threads(work: Coroutine[Any, Any, T]) -> T:
+    """Run work with many threads: most wait for another process, and no look-up waits for them."""
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_THREADS))
+    return await work
 
 
 def exit_now(code: int, message: str = "") -> NoReturn:
