@@ -46,7 +46,7 @@ from ideagora.graphs.steps.literature.relevance import (
     grade_neighbours,
 )
 from ideagora.models.usage import usage_label
-from ideagora.schema import Link, Paper, Serialized, Topic, deserialize, serialize
+from ideagora.schema import Link, Paper, Serialized, deserialize, serialize
 
 SIDES = ("forward", "backward")
 
@@ -124,28 +124,24 @@ async def extend_chain(state: GrowthTask, runtime: Context) -> IdeationState:
 
 
 async def _propose(task: GrowthTask, context: Services) -> BranchState:
-    topic, known = load_topic(task), task["grades"]
     latest, earliest = _end_papers(task)
-    later, earlier = await _later_papers(task, context), await _earlier_papers(task, context)
-    citing = _not_rejected(later, known)[:CITING_CANDIDATES]
-    cited = _not_rejected(earlier, known)[:MAX_REFERENCES]
-    ends = await _grade_ends(context, topic, Neighbours(latest, citing, earliest, cited), known)
+    ends = await _grade_ends(task, context)
     stopped = {}
     if "forward" in task["sides"] and not ends.forward:
         stopped["forward"] = (
             f"none of the closest papers citing {latest.title} is relevant to the topic"
-            if later
+            if ends.later
             else f"the library has no other paper that cites {latest.title}"
         )
     if "backward" in task["sides"] and not ends.backward:
-        stopped["backward"] = _why_no_reference(earliest, earlier, ends.read)
+        stopped["backward"] = _why_no_reference(earliest, ends.earlier, ends.read)
     return {
         "proposed": {"forward": ends.forward, "backward": ends.backward},
         "grades": ends.grades,
         "stopped": stopped,
         "readings": ends.read.serialized,
         "unread": ends.read.unread,
-        "pool": [paper.id for paper in (*later[:POOL], *earlier[:POOL])],
+        "pool": [paper.id for paper in (*ends.later[:POOL], *ends.earlier[:POOL])],
     }
 
 
@@ -204,31 +200,57 @@ async def _nearest(
 
 @dataclass(frozen=True)
 class _Ends:
-    """Proposals for both ends of a chain, with the judgements and the reading that they rest on."""
+    """Proposals for both ends of a chain, with the papers, judgements and reading that they rest on."""
 
     forward: list[Proposal]
     backward: list[Proposal]
+    later: list[Paper]
+    earlier: list[Paper]
     grades: Grades
     read: Readings = field(default_factory=Readings)
 
 
-async def _grade_ends(context: Services, topic: Topic, near: Neighbours, known: Grades) -> _Ends:
-    """Proposals for both ends; one call for both if the earliest paper has only a short text."""
-    grade = partial(grade_neighbours, context, topic, known=known)
-    earliest, citing, cited = near.earliest, near.citing, near.cited
-    judged = replace(near, cited=cited[:CITED_CANDIDATES])
-    if earliest is None or not cited or await has_short_text(context, earliest):
-        graded = await grade(judged)
-        return _Ends(_accepted(graded, citing), _accepted(graded, cited), graded.grades())
-    forward, read = await asyncio.gather(
-        grade(replace(near, cited=())), read_for_references(context, topic, earliest, cited)
-    )
+async def _grade_ends(task: GrowthTask, context: Services) -> _Ends:
+    """Proposals for both ends; one call for both if the earliest paper has only a short text.
+
+    Otherwise neither call waits for the papers of the other end.
+    """
+    known = task["grades"]
+    grade = partial(grade_neighbours, context, load_topic(task), known=known)
+    latest, earliest = _end_papers(task)
+
+    def citing(later: Sequence[Paper]) -> Neighbours:
+        return Neighbours(latest, _not_rejected(later, known)[:CITING_CANDIDATES])
+
+    def cited(earlier: Sequence[Paper]) -> Neighbours:
+        return Neighbours(earliest=earliest, cited=_not_rejected(earlier, known)[:CITED_CANDIDATES])
+
+    if await has_short_text(context, earliest):
+        later, earlier = await asyncio.gather(_later_papers(task, context), _earlier_papers(task, context))
+        graded = await grade(replace(cited(earlier), latest=latest, citing=citing(later).citing))
+        return _Ends(_accepted(graded, later), _accepted(graded, earlier), later, earlier, graded.grades())
+
+    async def grade_later() -> tuple[list[Paper], GradedPapers]:
+        later = await _later_papers(task, context)
+        return later, await grade(citing(later))
+
+    (later, forward), (earlier, read) = await asyncio.gather(grade_later(), _read_earliest(task, context))
     if read is None:
-        backward = await grade(replace(judged, citing=()))
+        backward = await grade(cited(earlier))
         grades = forward.grades() | backward.grades()
-        return _Ends(_accepted(forward, citing), _accepted(backward, cited), grades)
+        return _Ends(_accepted(forward, later), _accepted(backward, earlier), later, earlier, grades)
     followed = [_proposal(followed.paper, followed.reason) for followed in read.followed]
-    return _Ends(_accepted(forward, citing), followed, forward.grades(), read)
+    return _Ends(_accepted(forward, later), followed, later, earlier, forward.grades(), read)
+
+
+async def _read_earliest(task: GrowthTask, context: Services) -> tuple[list[Paper], Readings | None]:
+    """The references of the earliest paper, and what its reader says of those not yet rejected."""
+    _, earliest = _end_papers(task)
+    earlier = await _earlier_papers(task, context)
+    references = _not_rejected(earlier, task["grades"])[:MAX_REFERENCES]
+    if not references:
+        return earlier, None
+    return earlier, await read_for_references(context, load_topic(task), earliest, references)
 
 
 def _accepted(graded: GradedPapers, group: Sequence[Paper]) -> list[Proposal]:
