@@ -141,6 +141,11 @@ def test_unusable_answers_are_unscored_and_unusable_input_is_refused(
     assert {(one.reason or "").split(":")[0] for one in verdicts()} == {"", "unreadable answer"}
     assert means("clarity") == {"ideas": 5.0}
 
+    Path("jury").rename("styled")
+    assert judged([path], reply=lambda call: "As you wish." if call.role == "restyle" else rate(call))[0] == 0
+    assert {one.status for one in verdicts()} == {"unscored"}
+    assert any("could not be rewritten" in note and "--no-style" in note for note in result()["notes"])
+
     refused: dict[tuple[str, ...], str] = {
         (): "Name the ideas",
         ("direct",): "is an agent",

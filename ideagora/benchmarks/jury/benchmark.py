@@ -170,13 +170,21 @@ class Jury(Benchmark[Sample]):
         return parts | average | corrected_scores(log, self.effects or {})
 
     def notes(self, verdicts: Iterable[Verdict], plan: Plan) -> Iterator[str]:
-        """The panel, its agreement, and ideas that address their judges."""
+        """The panel, its agreement, and ideas that address their judges or could not be rewritten."""
         audit, flagged = PanelAudit(self._names), dict[tuple[str, str], Verdict]()
+        not_rewritten = set[str]()
         for one in verdicts:
             audit.add(one)
+            if one.reason is not None and f": {RESTYLE.name}: " in one.reason:
+                not_rewritten.add(one.subject[0])
             if one.flags:
                 flagged[one.agents[0], one.subject[0]] = one
         yield from audit.panel_notes(plan)
+        if not_rewritten:
+            yield (
+                f"Ideas that could not be rewritten in one style, and are unscored: {len(not_rewritten)}. "
+                "Use another --reader-model, or --no-style to judge ideas as written."
+            )
         if flagged:
             kinds = ", ".join(sorted({flag for one in flagged.values() for flag in one.flags}))
             number = f"{len(flagged)} idea{' has' if len(flagged) == 1 else 's have'}"
