@@ -13,6 +13,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -21,7 +22,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from threading import Event, Thread
 from types import ModuleType
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -216,6 +217,7 @@ def test_a_changed_byte_in_a_vector_is_noticed_and_an_older_cache_gets_its_check
 
 MANY_WRITERS = """
 import sys
+import time
 from pathlib import Path
 from ideagora.models.embeddings.embedder import CachedEmbedder
 from ideagora.models.embeddings.hash_embedder import HashEmbedder
@@ -248,6 +250,7 @@ def test_processes_and_threads_share_one_cache(tmp_path: Path, caplog: pytest.Lo
 
 FULLY_CACHED = """
 import sys
+import time
 from pathlib import Path
 from ideagora.models.embeddings.embedder import load_embedder
 rows = load_embedder("all-MiniLM-L6-v2", Path(sys.argv[1])).encode(["a", "b"])
@@ -576,3 +579,26 @@ def test_a_killed_model_process_is_an_error_that_the_next_text_does_not_meet() -
     with pytest.raises(EmbedderError, match=r"process ended \(exit code -9\)"):
         process.encode(find_weights(MINILM), TEXTS)
     assert process_embedder.start_process() is not process
+
+
+def test_a_short_list_does_not_wait_for_a_long_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+    has_begun = Event()
+
+    def exchange(self: process_embedder.ModelProcess, request: bytes) -> tuple[dict[str, Any], bytes]:
+        order.append(json.loads(request)["texts"][0])
+        has_begun.set()
+        time.sleep(0.01)
+        return {"shape": [1, 1]}, b"\0\0\0\0"
+
+    monkeypatch.setattr(process_embedder, "_COMMAND", ("sleep", "60"))
+    monkeypatch.setattr(process_embedder.ModelProcess, "_exchange", exchange)
+    process = process_embedder.ModelProcess()
+    tiny = weights.Weights("tiny", Path("tiny"), "folder")
+    with ThreadPoolExecutor(1) as pool:
+        long_list = pool.submit(lambda: [process.encode(tiny, ["long"]) for _ in range(20)])
+        has_begun.wait(5)
+        process.encode(tiny, ["short"])
+        long_list.result()
+    process.stop()
+    assert order.index("short") <= 2

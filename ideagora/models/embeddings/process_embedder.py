@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,7 +101,9 @@ class ModelProcess:
             raise EmbedderError(
                 f"the embedding model's process cannot be started: {error.strerror}."
             ) from error
-        self._lock = threading.Lock()
+        self._requests = ThreadPoolExecutor(
+            1, "embed"
+        )  # a queue: under a lock, a long list would hold up others
         self.pid = self._process.pid
         self._parent = os.getpid()
         atexit.register(self.stop)
@@ -119,12 +122,11 @@ class ModelProcess:
         import numpy as np
 
         request = {"name": weights.name, "folder": str(weights.folder), "texts": texts}
-        with self._lock:
-            try:
-                header, data = self._exchange(json.dumps(request).encode())
-            except BaseException:  # also an interrupt: the rest of the reply must not answer the next request
-                self.stop()
-                raise
+        try:
+            header, data = self._requests.submit(self._exchange, json.dumps(request).encode()).result()
+        except BaseException:  # also an interrupt: the rest of the reply must not answer the next request
+            self.stop()
+            raise
         if "error" in header:
             raise EmbedderError(header["error"])
         return np.frombuffer(data, dtype="<f4").reshape(header["shape"])
