@@ -88,9 +88,7 @@ async def _retrieved(context: Services, query: str, anchor: Paper) -> list[Seria
 def next_growth(state: IdeationState, runtime: Context) -> list[Hashable | Send]:
     """Extend every chain that has room (forward first for the last place); then study all of them."""
     chains = live_chains(state)
-    grades = dict(state.get("grades", {}))
-    for chain in chains:
-        grades |= chain.get("grades", {})
+    grades = _grades(state, chains, runtime.context)
     tasks = [
         GrowthTask(
             **chain_task(state, chain),
@@ -104,6 +102,16 @@ def next_growth(state: IdeationState, runtime: Context) -> list[Hashable | Send]
     if tasks:
         return [Send("extend_chain", task) for task in tasks]
     return [Send("study_chain", chain_task(state, chain)) for chain in chains] or ["find_cures"]
+
+
+def _grades(state: IdeationState, chains: Sequence[BranchState], context: Services) -> Grades:
+    """The judgements so far; none of the offline model, whose grades hold only among the papers of a call."""
+    if context.client.settings.model_of("judge") == "offline":
+        return {}
+    grades = dict(state.get("grades", {}))
+    for chain in chains:
+        grades |= chain.get("grades", {})
+    return grades
 
 
 def _taken(state: IdeationState, chain: BranchState, context: Services) -> set[str]:
