@@ -13,7 +13,7 @@ from ideagora.benchmarks.ideabench.benchmark import IdeaBench
 from ideagora.benchmarks.ideabench.bertscore import Tokens, bertscore, f1
 from ideagora.benchmarks.ideabench.replies import read_ranking, split_ranking
 from ideagora.benchmarks.ideabench.roles import RANK, Overlap, Ranking, RankingInputs
-from ideagora.benchmarks.ideabench.scores import insight_score, relative_rank
+from ideagora.benchmarks.ideabench.scores import relative_rank
 from ideagora.benchmarks.replies import read_score
 from ideagora.models.parsing.structured_output import UnreadableReply, parse_answer
 from ideagora.schema import Verdict, stable_id
@@ -33,8 +33,6 @@ def test_the_relative_rank_is_the_share_of_ideas_before_the_target() -> None:
     for rank, ideas in ((0, 3), (5, 3), (1, 0)):
         with pytest.raises(ValueError, match="does not exist"):
             relative_rank(rank, ideas)
-    assert insight_score([0.0, 1.0, 2 / 3]) == pytest.approx(5 / 9)
-    assert insight_score([]) is None
 
 
 def verdict(kind: str, sample: str, criteria: dict[str, float] | None, **fields: Any) -> Verdict:

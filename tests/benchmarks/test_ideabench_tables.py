@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from ideagora.benchmarks.ideabench.scores import weighted_mean
 from tests.support import ideabench_tables as published
 from tests.support.ideabench_tables import GROUPS, TABLE_4, Row
 
@@ -24,14 +23,6 @@ def test_the_sizes_agree() -> None:
         (published.MEAN_RAW, published.RAW_REFERENCES),
     ):
         assert mean == pytest.approx(references / published.TARGETS, abs=5e-4)
-
-
-def test_the_mean_over_all_targets_weights_groups_by_their_size() -> None:
-    """(0.777 x 1901 + 0.697 x 178 + 0.735 x 295) / 2374 by hand."""
-    novelty = {group: row(group, "GPT-4o", "high").novelty for group in GROUPS}
-    assert weighted_mean(novelty, SIZES) == pytest.approx(0.76578, abs=1e-5)
-    with pytest.raises(KeyError):
-        weighted_mean({"elsewhere": 1.0}, SIZES)
 
 
 def test_what_the_paper_concludes_from_table_4() -> None:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 
 from ideagora.errors import RatingError
 from ideagora.evaluators.statistics.comparisons import Comparisons
-from ideagora.evaluators.statistics.ratings.connectivity import components, missing_pairs, restrict_to, tiers
+from ideagora.evaluators.statistics.ratings.connectivity import components, missing_pairs, tiers
 from ideagora.evaluators.statistics.ratings.matches import ablation_points, settle_match
 from ideagora.evaluators.statistics.ratings.ratings import bradley_terry, combine, elo, win_matrix
 from tests.support.arena_verdicts import both_orders, tournaments, verdicts
@@ -152,7 +152,6 @@ def test_verdicts_that_fall_apart_name_the_pairs() -> None:
     with pytest.raises(RatingError, match="b and c; b and f") as raised:
         bradley_terry(apart)
     assert raised.value.missing == (("b", "c"), ("b", "f"))
-    assert bradley_terry(restrict_to(apart, ("e", "a", "b"))).agents == ("e", "a", "b")
 
 
 @each_case("rate", [bradley_terry, elo])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 
 from ideagora.benchmarks.aggregation import AgentScores, mean_of_all, score_ideas
 from ideagora.schema import Verdict
@@ -26,23 +26,8 @@ def relative_rank(rank: int, ideas: int) -> float:
     return (rank - 1) / ideas
 
 
-def insight_score(relative_ranks: Sequence[float]) -> float | None:
-    """The mean over targets (equation 2); ``None`` without targets."""
-    return mean_of_all(relative_ranks)
-
-
-def weighted_mean(means: Mapping[str, float], sizes: Mapping[str, int]) -> float:
-    """The mean over all targets from those of disjoint groups, such as the eight domains (section 4.2).
-
-    Raises:
-        KeyError: a group has no size.
-    """
-    total = sum(sizes[name] for name in means)
-    return sum(value * sizes[name] for name, value in means.items()) / total
-
-
 def insight_scores(verdicts: Iterable[Verdict], kind: str) -> AgentScores:
-    """Relative rank of each target, a mean over judges that ranked completely."""
+    """Relative rank of each target, a mean over judges that ranked completely; their mean is equation 2."""
     return score_ideas(verdicts, kind, _relative_rank, mean_of_all)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,14 +50,6 @@ def tiers(comparisons: Comparisons) -> tuple[tuple[str, ...], ...]:
 def unbounded_agents(comparisons: Comparisons) -> tuple[str, ...]:
     """Agents at an infinite distance from the largest group: all verdicts between them go one way."""
     return tuple(agent for group in tiers(comparisons)[1:] for agent in group)
-
-
-def restrict_to(comparisons: Comparisons, agents: tuple[str, ...]) -> Comparisons:
-    """The verdicts between these agents; topics and judges keep their positions."""
-    position = {agent: new for new, agent in enumerate(agents)}
-    new = np.array([position.get(agent, -1) for agent in comparisons.agents], dtype=np.int64)
-    rows = comparisons.rows((new[comparisons.first] >= 0) & (new[comparisons.second] >= 0))
-    return replace(rows, agents=agents, first=new[rows.first], second=new[rows.second])
 
 
 def _parts(
