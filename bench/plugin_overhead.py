@@ -34,6 +34,7 @@ from ideagora.graphs.external.adapter import as_agent
 from ideagora.graphs.external.offline import PromptInputs, handler_for
 from ideagora.graphs.external.state import ExternalState
 from ideagora.graphs.run_folder import RunFolder
+from ideagora.graphs.runtime.job import RunResources
 from ideagora.graphs.services import Services
 from ideagora.graphs.task import Task, run_task
 from ideagora.models.call import Call, FreeText
@@ -160,7 +161,8 @@ def _run(agent: Agent, clock: Clock, library: Library, home: Path) -> None:
     """Measure one run with its own cache."""
     task = Task(TOPIC, agent, agent.options, Settings(home=home, embedder="hash"))
     with clock.run(), RunFolder(home / "run", task.identity) as folder:
-        asyncio.run(run_task(task, folder, library, lambda: library.embedder, lambda event: None))
+        resources = RunResources(lambda: library.embedder, lambda event: None)
+        asyncio.run(run_task(task, folder, library, resources))
 
 
 def _resident_mib() -> float:

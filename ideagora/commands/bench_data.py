@@ -138,7 +138,7 @@ async def _filter(
     from langgraph.runtime import Runtime
 
     from ideagora.benchmarks.ideabench.build import filter_references
-    from ideagora.graphs.runtime.job import Job
+    from ideagora.graphs.runtime.job import Job, RunResources
     from ideagora.graphs.runtime.run_job import run_job
     from ideagora.graphs.services import Services
     from ideagora.models.embeddings.embedder import load_embedder
@@ -176,14 +176,10 @@ async def _filter(
         models=(model,),
     )
     with RunFolder(settings.home / "bench" / f"build-ideabench-{identity[:8]}", identity) as run_folder:
-        down = await run_job(
-            job,
-            run_folder,
-            None,
-            lambda: load_embedder(settings.embedder, settings.home / "cache"),
-            lambda event: None,
-            chats,
+        resources = RunResources(
+            lambda: load_embedder(settings.embedder, settings.home / "cache"), lambda event: None, chats
         )
+        down = await run_job(job, run_folder, None, resources)
     if down:
         raise IdeagoraError(f"{' '.join(down)} Run the same command again.")
     return results[-1]

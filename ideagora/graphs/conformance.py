@@ -18,6 +18,7 @@ from ideagora.errors import AgentFailed, BudgetExhausted, IdeagoraError, TopicNo
 from ideagora.graphs.agent import Agent, Origin
 from ideagora.graphs.external.in_process import stdout_guard
 from ideagora.graphs.run_folder import RunFolder
+from ideagora.graphs.runtime.job import RunResources
 from ideagora.graphs.task import Task, run_task
 from ideagora.schema import Idea, Paper, ScoredPaper, Topic, last_day
 
@@ -104,9 +105,8 @@ class ConformanceBench:
         started, printed = time.monotonic(), stdout_guard.characters_written
         try:
             with RunFolder(home / "run", task.identity) as folder:
-                trial.ideas, _ = await run_task(
-                    task, folder, library or self.library, self._embedder, trial.events.append, chats
-                )
+                resources = RunResources(self._embedder, trial.events.append, chats)
+                trial.ideas, _ = await run_task(task, folder, library or self.library, resources)
         except IdeagoraError as error:
             trial.error = error
         trial.seconds, trial.printed = time.monotonic() - started, stdout_guard.characters_written - printed

@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from ideagora.config import Settings
 from ideagora.errors import EmptyTopic, IdeagoraError, TopicError, UsageError
 from ideagora.graphs.run_folder import RunFolder, make_private, read_events
 from ideagora.graphs.runtime.events import Listener
+from ideagora.graphs.runtime.job import RunResources
 from ideagora.graphs.task import Task, run_task
 from ideagora.models.budget import create_budget
 from ideagora.models.usage import UsageTracker
@@ -205,10 +206,11 @@ async def generate(
     """
     if budget is None and tasks:
         budget = load_budget(tasks[0][0].settings, () if fresh else (path for _, path in tasks))
+    resources = RunResources(lambda: library()[1](), listener, chats, budget, slots)
     outcomes = []
     for task, path in tasks:
         try:
-            outcomes.append(await _generate_one(task, path, library, listener, fresh, chats, budget, slots))
+            outcomes.append(await _generate_one(task, path, library, fresh, resources))
         except IdeagoraError as error:
             if len(tasks) == 1 or error.fatal:
                 raise
@@ -220,11 +222,8 @@ async def _generate_one(
     task: Task,
     path: Path,
     library: Callable[[], tuple[Library, Callable[[], Embedder]]],
-    listener: Listener,
     fresh: bool,
-    chats: Mapping[str, BaseChatModel] | None,
-    budget: Budget | None,
-    slots: asyncio.Semaphore | None,
+    resources: RunResources,
 ) -> Outcome:
     with RunFolder(path, task.identity) as folder:
         if fresh:
@@ -232,6 +231,6 @@ async def _generate_one(
         elif (ideas := folder.finished_ideas()) is not None:
             return Outcome(task, path, tuple(ideas), already_done=True)
         needs_library = task.agent.reads_literature or "offline" in task.settings.models
-        opened, embedder = library() if needs_library else (None, lambda: library()[1]())
-        new_ideas, outages = await run_task(task, folder, opened, embedder, listener, chats, budget, slots)
+        opened, embedder = library() if needs_library else (None, resources.embedder)
+        new_ideas, outages = await run_task(task, folder, opened, replace(resources, embedder=embedder))
         return Outcome(task, path, tuple(new_ideas), down=outages)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,8 +12,7 @@ from ideagora.config import Settings
 from ideagora.errors import AgentFailed, IdeagoraError
 from ideagora.graphs.agent import Agent, Origin
 from ideagora.graphs.run_folder import RunFolder
-from ideagora.graphs.runtime.events import Listener
-from ideagora.graphs.runtime.job import Finished, Job
+from ideagora.graphs.runtime.job import Finished, Job, RunResources
 from ideagora.graphs.runtime.run_job import run_job
 from ideagora.graphs.runtime.run_record import identity_parts
 from ideagora.graphs.steps.recollections import recollection_notes, with_recollections
@@ -23,10 +21,6 @@ from ideagora.models.usage import UsageTracker
 from ideagora.schema import Idea, Topic, stable_id
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
-    from ideagora.models.budget import Budget
-    from ideagora.models.embeddings.embedder import Embedder
     from ideagora.retrieval.corpus.sample_papers import SamplePapers
     from ideagora.retrieval.library import Library
     from ideagora.retrieval.restrictions.target_paper import TargetPaper
@@ -88,11 +82,7 @@ async def run_task(
     task: Task,
     folder: RunFolder,
     library: Library | None,
-    embedder: Callable[[], Embedder],
-    listener: Listener,
-    chats: Mapping[str, BaseChatModel] | None = None,
-    budget: Budget | None = None,
-    slots: asyncio.Semaphore | None = None,
+    resources: RunResources,
 ) -> tuple[list[Idea], tuple[str, ...]]:
     """Run the agent's graph in an open folder, or continue it (see ``run_job``).
 
@@ -123,7 +113,7 @@ async def run_task(
     topic = _topic_shown(task, restricted)
     job = _job(task, topic, library, finish)
     try:
-        outages = await run_job(job, folder, restricted, embedder, listener, chats, budget, slots)
+        outages = await run_job(job, folder, restricted, resources)
     except IdeagoraError:
         raise
     except Exception as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict
 
 from ideagora.models.cache.answers import CachedResponse, ResponseCache, utc_now
 from ideagora.models.call import A, Call
@@ -15,7 +15,7 @@ from ideagora.models.redact import redact_keys
 from ideagora.models.request import Request
 from ideagora.models.transport.attempt import AttemptRecord
 from ideagora.models.usage import CallEvent, RequestEvent, UsageTracker, current_label, record_answer
-from ideagora.schema import Usage
+from ideagora.schema import Serialized, Usage, serialize
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
@@ -32,6 +32,15 @@ class Turn(Generic[A]):
     request: Request
     number: int
     """Counts from 1."""
+
+
+class Outcome(TypedDict):
+    """The fields of a ``CallEvent`` that a reply decides."""
+
+    status: Literal["ok", "unreadable"]
+    reason: str | None
+    worth: Serialized[Usage]
+    answered: str | None
 
 
 class EventLog:
@@ -56,19 +65,21 @@ class EventLog:
 
     def emit_failure(self, turn: Turn[Any], attempt: AttemptRecord, usage: Usage, reason: str) -> None:
         """Log an attempt that brought no answer."""
-        self.emit(_attempt_event(turn, attempt, usage) | {"status": "failed", "reason": reason})
+        event = _attempt_event(turn, attempt, usage)
+        self.emit({**event, "status": "failed", "reason": reason})
 
     def emit_answer(
         self, turn: Turn[Any], reply: ParsedReply[Any], attempt: AttemptRecord, usage: Usage
     ) -> None:
         """Log an attempt that was answered."""
-        self.emit(_attempt_event(turn, attempt, usage) | _outcome(reply))
+        self.emit({**_attempt_event(turn, attempt, usage), **_outcome(reply)})
 
     def emit_cached(self, turn: Turn[Any], reply: ParsedReply[Any], usage: Usage | None = None) -> None:
         """Log an answer that came from the cache; ``usage`` goes on this run's bill."""
-        event = _call_event(turn) | {"cached": True} | _outcome(reply)
+        event: CallEvent = {**_call_event(turn), **_outcome(reply), "cached": True}
         if usage is not None:
-            event |= {"billed": True, "usage": usage.model_dump(), "request": reply.response.request}
+            billed = {"billed": True, "usage": serialize(usage), "request": reply.response.request}
+            return self.emit({**event, **billed})
         self.emit(event)
 
 
@@ -128,13 +139,18 @@ def _request_event(turn: Turn[Any], attempt: AttemptRecord) -> RequestEvent:
     }
 
 
-def _attempt_event(turn: Turn[Any], attempt: AttemptRecord, usage: Usage) -> dict[str, Any]:
-    bill = {"billed": True, "usage": usage.model_dump()}
-    return {**_call_event(turn), **bill, "retry": attempt.number, "request": attempt.request}
+def _attempt_event(turn: Turn[Any], attempt: AttemptRecord, usage: Usage) -> CallEvent:
+    return {
+        **_call_event(turn),
+        "billed": True,
+        "usage": serialize(usage),
+        "retry": attempt.number,
+        "request": attempt.request,
+    }
 
 
-def _call_event(turn: Turn[Any]) -> dict[str, Any]:
-    event: CallEvent = {
+def _call_event(turn: Turn[Any]) -> CallEvent:
+    return {
         "event": "call",
         "role": turn.call.role,
         "label": current_label.get(),
@@ -145,20 +161,19 @@ def _call_event(turn: Turn[Any]) -> dict[str, Any]:
         "status": "ok",
         "reason": None,
         "billed": False,
-        "usage": Usage().model_dump(),
+        "usage": serialize(Usage()),
         "key": turn.request.key,
         "request": None,
         "worth": None,
         "answered": None,
     }
-    return dict(event)
 
 
-def _outcome(reply: ParsedReply[Any]) -> dict[str, Any]:
+def _outcome(reply: ParsedReply[Any]) -> Outcome:
     is_readable = reply.answer is not None
     return {
         "status": "ok" if is_readable else "unreadable",
         "reason": None if is_readable else reply.complaint,
-        "worth": reply.response.usage.model_dump(),
+        "worth": serialize(reply.response.usage),
         "answered": reply.response.created,
     }

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
-from ideagora.schema import Usage
+from ideagora.schema import Serialized, Usage
 
 current_label: ContextVar[str | None] = ContextVar("ideagora_label", default=None)
 """Label of the calls made in this context (``branch 1``), for usage per branch."""
@@ -87,14 +87,14 @@ class CallEvent(TypedDict):
     reason: str | None
     billed: bool
     """Whether ``usage`` is on this run's bill."""
-    usage: dict[str, Any]
-    """A ``Usage``; all zero if nothing is billed."""
+    usage: Serialized[Usage]
+    """All zero if nothing is billed."""
     key: str
     """Hash of the request."""
     request: str | None
     """The ``RequestEvent`` that this ends; ``None``: no request was sent."""
-    worth: dict[str, Any] | None
-    """The original ``Usage`` of the answer, whichever run paid for it; ``None``: no answer."""
+    worth: Serialized[Usage] | None
+    """The original usage of the answer, whichever run paid for it; ``None``: no answer."""
     answered: str | None
     """When the answer was created (ISO, UTC)."""
 

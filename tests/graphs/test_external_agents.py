@@ -37,6 +37,7 @@ from ideagora.graphs.external.loading.entry_points import installed_agents
 from ideagora.graphs.external.python_process import child, describe, parent
 from ideagora.graphs.external.python_process.location import AgentLocation, make_order
 from ideagora.graphs.run_folder import RunFolder, read_events
+from ideagora.graphs.runtime.job import RunResources
 from ideagora.graphs.task import Task, run_task
 from ideagora.models.chat_models import ScriptedChatModel
 from ideagora.registry import find_agent
@@ -95,9 +96,8 @@ def run(library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ru
         agent = thing if isinstance(thing, Agent) else find_agent(thing if ":" in thing else f"{OWN}:{thing}")
         task = Task(topic or Topic(text=TOPIC), agent, agent.options, chosen)
         with RunFolder(tmp_path / folder, task.identity) as held:
-            ideas, _ = await run_task(
-                task, held, library, lambda: library.embedder, lambda event: None, chats
-            )
+            resources = RunResources(lambda: library.embedder, lambda event: None, chats)
+            ideas, _ = await run_task(task, held, library, resources)
             return ideas, held.read() or {}, list(held.events())
 
     return run

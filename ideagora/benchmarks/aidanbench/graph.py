@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Awaitable, Hashable
-from typing import Annotated, Any, TypedDict, TypeVar
+from typing import Annotated, TypedDict, TypeVar
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -24,8 +24,11 @@ from ideagora.benchmarks.aidanbench.replies import plain_answer
 from ideagora.benchmarks.aidanbench.roles import ANSWERER
 from ideagora.benchmarks.aidanbench.turns import Thresholds, Turn, ending_of
 from ideagora.errors import RequestRejected, UnreadableAnswer
+from ideagora.graphs.agent import Failure
+from ideagora.graphs.drafts import failure
 from ideagora.graphs.services import Services
 from ideagora.models.usage import usage_label
+from ideagora.schema import Serialized, Topic
 
 FAILED = "failed"
 STEPS_PER_ANSWER = 3
@@ -59,7 +62,7 @@ class LoopOptions(BaseModel):
 class LoopState(TypedDict, total=False):
     """Plain JSON values only, as a checkpoint holds them."""
 
-    topic: dict[str, Any]
+    topic: Serialized[Topic]
     answers: Annotated[list[str], operator.add]
     coherence: Annotated[list[float], operator.add]
     novelty: Annotated[list[float], operator.add]
@@ -69,7 +72,7 @@ class LoopState(TypedDict, total=False):
     """The next ``answer``, or the ``failure`` to make it."""
     ending: str
     """Why the loop ended; absent until then."""
-    failures: Annotated[list[dict[str, Any]], operator.add]
+    failures: Annotated[list[Failure], operator.add]
 
 
 Context = Runtime[Services]
@@ -97,11 +100,7 @@ def _took(made: dict[str, str]) -> LoopState:
     """The update with a new answer, or with the failure to make it."""
     if "answer" in made:
         return {"answers": [made["answer"]]}
-    return {"ending": FAILED, "failures": [_failure(made["failure"])]}
-
-
-def _failure(why: str) -> dict[str, Any]:
-    return {"branch": None, "query": None, "error": why}
+    return {"ending": FAILED, "failures": [failure(made["failure"])]}
 
 
 async def answer(state: LoopState, runtime: Context) -> LoopState:
@@ -119,14 +118,14 @@ async def judge_coherence(state: LoopState, runtime: Context) -> LoopState:
     client, judge = runtime.context.client, runtime.context.options.judge
     asked = ask_coherence(client, judge, state["topic"]["text"], state["answers"][-1])
     found, why = await _judged(asked)
-    return {"coherence": [found]} if found is not None else {"failures": [_failure(f"coherence: {why}")]}
+    return {"coherence": [found]} if found is not None else {"failures": [failure(f"coherence: {why}")]}
 
 
 async def judge_novelty(state: LoopState, runtime: Context) -> LoopState:
     """Ask a model how similar the last answer is to the earlier ones."""
     client, judge = runtime.context.client, runtime.context.options.judge
     found, why = await _judged(ask_novelty(client, judge, state["topic"]["text"], state["answers"]))
-    return {"model_novelty": [found]} if found is not None else {"failures": [_failure(f"similarity: {why}")]}
+    return {"model_novelty": [found]} if found is not None else {"failures": [failure(f"similarity: {why}")]}
 
 
 async def _judged(asked: Awaitable[T]) -> tuple[T | None, str]:

@@ -61,7 +61,11 @@ async def judge_ideas(
                         "judges": list(run.judges)})  # fmt: skip
     scoring = _Scoring(run, folder, ideas, evaluation)
     means = JudgingResources(
-        resources.embedder, resources.listener, resources.chats, budget, _literature(run, resources)
+        resources.embedder,
+        resources.listener,
+        resources.chats,
+        budget,
+        library=_literature(run, resources),
     )
     try:
         await run_judging(

@@ -12,17 +12,12 @@ from ideagora.config import Settings
 from ideagora.evaluators.judging.evaluation import Evaluation
 from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.graphs.run_folder import RunFolder
-from ideagora.graphs.runtime.events import Listener
-from ideagora.graphs.runtime.job import Job
+from ideagora.graphs.runtime.job import Job, RunResources
 from ideagora.graphs.runtime.run_job import run_job
 from ideagora.models.usage import UsageTracker
 from ideagora.schema import Verdict
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
-    from ideagora.models.budget import Budget
-    from ideagora.models.embeddings.embedder import Embedder
     from ideagora.retrieval.library import Library
 
 STEPS = 100
@@ -32,13 +27,9 @@ Finish = Callable[[Mapping[str, Any], UsageTracker, tuple[str, ...]], Mapping[st
 
 
 @dataclass(frozen=True)
-class JudgingResources:
+class JudgingResources(RunResources):
     """What the judging graph uses of the command that runs it."""
 
-    embedder: Callable[[], Embedder]
-    listener: Listener
-    chats: Mapping[str, BaseChatModel] | None
-    budget: Budget
     library: Library | None = None
     """The literature for questions that need it."""
 
@@ -100,12 +91,4 @@ async def run_judging(
             recursion_limit=sys.maxsize if task.questions is None else STEPS + 4 * task.questions,
             models=task.models,
         )
-        return await run_job(
-            job,
-            folder,
-            resources.library,
-            resources.embedder,
-            resources.listener,
-            resources.chats,
-            resources.budget,
-        )
+        return await run_job(job, folder, resources.library, resources)

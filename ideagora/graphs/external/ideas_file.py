@@ -17,6 +17,7 @@ from langgraph.runtime import Runtime
 from ideagora.config import load_settings
 from ideagora.errors import AgentFailed, IdeasFileError, UsageError
 from ideagora.graphs.agent import Agent
+from ideagora.graphs.drafts import failure
 from ideagora.graphs.external.adapter import adapt_agent
 from ideagora.graphs.external.context import AgentContext
 from ideagora.graphs.external.state import ExternalState, one_step_graph
@@ -73,7 +74,7 @@ def _build_graph(path: Path, name: str) -> Any:
         ideas = _select_topic(imported.ideas, context.topic.text, name, problems)
         values = plain_ideas([_with_origin(idea) for idea in ideas], name)
         result = await resolve_references(values, context, name)
-        failures = [{"branch": None, "query": None, "error": why} for why in problems]
+        failures = [failure(why) for why in problems]
         return {"ideas": result["ideas"], "failures": [*result["failures"], *failures]}
 
     return one_step_graph(STEP, read_ideas)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
+from ideagora.graphs.agent import Failure
 from ideagora.graphs.external.validation.ideas import as_ideas
-from ideagora.schema import Idea, Topic
+from ideagora.schema import Idea, Serialized, Topic, deserialize
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 class ExternalState(TypedDict, total=False):
     """Plain JSON values only."""
 
-    topic: dict[str, Any]
+    topic: Serialized[Topic]
     ideas: list[dict[str, Any]]
-    failures: list[dict[str, Any]]
+    failures: list[Failure]
 
 
 class Step(Protocol):
@@ -46,6 +46,6 @@ def one_step_graph(
     return graph
 
 
-def ideas_of(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
+def ideas_of(state: ExternalState, origin: Origin) -> list[Idea]:
     """The ideas of a finished run."""
-    return as_ideas(state.get("ideas", []), Topic.model_validate(state["topic"]), origin)
+    return as_ideas(state.get("ideas", []), deserialize(Topic, state["topic"]), origin)

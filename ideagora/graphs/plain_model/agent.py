@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,6 +11,9 @@ from ideagora.graphs.agent import Agent, Origin, imported, set_option
 from ideagora.graphs.drafts import usage_name
 from ideagora.importing.sections import title_from_text
 from ideagora.schema import Idea, Usage, stable_id
+
+if TYPE_CHECKING:
+    from ideagora.graphs.plain_model.graph import ModelIdea, ModelState
 
 REFUSED_FIRST = "refused_first"
 """Key in an idea's ``extra``: the model refused at first and answered the academic wording."""
@@ -51,12 +53,12 @@ def agent(model: str) -> Agent:
     )
 
 
-def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
-    drafts = sorted(state.get("drafts", []), key=lambda draft: int(draft["number"]))
+def _ideas(state: ModelState, origin: Origin) -> list[Idea]:
+    drafts = sorted(state.get("drafts", []), key=lambda draft: draft["number"])
     return [_idea(state["topic"]["text"], draft, origin) for draft in drafts]
 
 
-def _idea(topic: str, draft: Mapping[str, Any], origin: Origin) -> Idea:
+def _idea(topic: str, draft: ModelIdea, origin: Origin) -> Idea:
     label = usage_name("idea", draft["number"])
     extra = {REFUSED_FIRST: True} if draft["refused_first"] else {}
     reasoning = draft["reasoning"][:MAX_REASONING]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Hashable
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -21,16 +21,27 @@ from ideagora.graphs.plain_model.replies import refuses, split_reply
 from ideagora.graphs.plain_model.role import KEYWORD_IDEATOR
 from ideagora.graphs.services import Services
 from ideagora.models.usage import usage_label
+from ideagora.schema import Serialized, Topic
 
 REFUSED = "refused, also with the academic wording"
 """Beginning of the failure of an idea that the model refused twice."""
 
 
+class ModelIdea(TypedDict):
+    """What a model wrote, in its parts."""
+
+    idea: str
+    reasoning: str
+    number: int
+    refused_first: bool
+    """Whether it refused until it was asked with the academic wording."""
+
+
 class ModelState(TypedDict, total=False):
     """Plain JSON values only, as a checkpoint holds them."""
 
-    topic: dict[str, Any]
-    drafts: Annotated[list[dict[str, Any]], operator.add]
+    topic: Serialized[Topic]
+    drafts: Annotated[list[ModelIdea], operator.add]
     failures: Annotated[list[Failure], operator.add]
 
 
@@ -64,7 +75,10 @@ async def write_idea(state: IdeaTask, runtime: Runtime[Services]) -> ModelState:
                 return _failed(number, str(error))
             if not refuses(reply.text):
                 parts = split_reply(reply.text, reply.reasoning)
-                return {"drafts": [{**parts._asdict(), "number": number, "refused_first": is_refused}]}
+                idea = ModelIdea(
+                    idea=parts.idea, reasoning=parts.reasoning, number=number, refused_first=is_refused
+                )
+                return {"drafts": [idea]}
             is_refused = True
     return _failed(number, REFUSED)
 

@@ -11,11 +11,34 @@ from ideagora.graphs.services import Services
 from ideagora.models.usage import UsageTracker
 
 if TYPE_CHECKING:
+    import asyncio
+
+    from langchain_core.language_models import BaseChatModel
+
+    from ideagora.graphs.runtime.events import Listener
+    from ideagora.models.budget import Budget
+    from ideagora.models.embeddings.embedder import Embedder
     from ideagora.retrieval.restrictions.target_paper import TargetPaper
 
 
 Finished = Mapping[str, Any] | Awaitable[Mapping[str, Any]]
 """What ``Job.finish`` returns; it may be a coroutine."""
+
+
+@dataclass(frozen=True)
+class RunResources:
+    """What a command lends to each of its runs."""
+
+    embedder: Callable[[], Embedder]
+    """Creates the embedder of the offline model."""
+    listener: Listener
+    """Gets every event."""
+    chats: Mapping[str, BaseChatModel] | None = None
+    """Chat models by name, instead of those of the providers."""
+    budget: Budget | None = None
+    """The budget of the whole command; ``None`` to apply that of the settings to each run alone."""
+    slots: asyncio.Semaphore | None = None
+    """The limit of concurrent calls; ``None`` to apply ``concurrency`` to each run alone."""
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,12 @@ calls that it made are answered from the cache.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import sqlite3
 import threading
 from collections.abc import Callable, Collection, Mapping
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,7 @@ from ideagora.errors import IdeagoraError
 from ideagora.graphs.run_folder import IDEAS_HASH, RunFolder, folder_error, now
 from ideagora.graphs.runtime.checkpoints import DamagedCheckpoints, last_state, open_saver
 from ideagora.graphs.runtime.events import BeginEvent, Listener, NoteEvent, RetriedEvent, StepEvents
-from ideagora.graphs.runtime.job import Job
+from ideagora.graphs.runtime.job import Job, RunResources
 from ideagora.graphs.runtime.outages import Outages
 from ideagora.graphs.runtime.run_record import (
     changes,
@@ -42,8 +41,6 @@ from ideagora.models.transport.providers import needs_litellm
 from ideagora.models.usage import UsageTracker, current_label, usage_label
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
-
     from ideagora.models.embeddings.embedder import Embedder
     from ideagora.retrieval.library import Library
 
@@ -61,11 +58,7 @@ async def run_job(
     job: Job,
     folder: RunFolder,
     library: Library | None,
-    embedder: Callable[[], Embedder],
-    listener: Listener,
-    chats: Mapping[str, BaseChatModel] | None = None,
-    budget: Budget | None = None,
-    slots: asyncio.Semaphore | None = None,
+    resources: RunResources,
 ) -> tuple[str, ...]:
     """Run a graph in an open folder, or continue it.
 
@@ -76,11 +69,7 @@ async def run_job(
         job: the graph and its settings.
         folder: the open folder.
         library: the library with cut-off and exclusions applied, if the graph uses one.
-        embedder: creates the embedder of the offline model.
-        listener: gets every event.
-        chats: chat models by name, instead of those of the providers.
-        budget: the budget of the whole command; ``None`` to apply that of the settings to this run alone.
-        slots: the command's limit of concurrent calls; ``None`` to apply ``concurrency`` to this run alone.
+        resources: what the run shares with others of its command.
 
     Returns:
         The outages, one line each. If there are none, the run is done; otherwise it is incomplete, and the
@@ -90,11 +79,11 @@ async def run_job(
         IdeagoraError: the run failed for a reason other than an outage, or the budget is spent.
     """
     if job.first_text:
-        _warm_up(embedder, job, chats or {})
+        _warm_up(resources.embedder, job, resources.chats or {})
     graph = job.build()  # before the record: it defines the roles, whose prompts are recorded
-    budget = budget or create_budget(job.settings, {})
-    run = _begin_run(job, folder, listener, budget)
-    client = _create_client(job, folder, run, embedder, chats, budget, slots)
+    budget = resources.budget or create_budget(job.settings, {})
+    run = _begin_run(job, folder, resources.listener, budget)
+    client = _create_client(job, folder, run, replace(resources, budget=budget))
     record = run.record
     if library is not None:
         library.begin_run(run.on_event, folder.events() if run.resumes else (), job.identity)
@@ -133,24 +122,21 @@ def _create_client(
     job: Job,
     folder: RunFolder,
     run: _Run,
-    embedder: Callable[[], Embedder],
-    chats: Mapping[str, BaseChatModel] | None,
-    budget: Budget,
-    slots: asyncio.Semaphore | None,
+    resources: RunResources,
 ) -> LLMClient:
     """The client of the graph's nodes, which records its calls in the run."""
     return LLMClient(
         job.settings,
         cache=ResponseCache.for_home(job.settings.home),
         tracker=run.tracker,
-        chats=chats,
-        embedder=embedder,
+        chats=resources.chats,
+        embedder=resources.embedder,
         run_id=job.identity,
         raw_folder=folder.path / "raw",
         on_event=run.on_event,
-        budget=budget,
+        budget=resources.budget,
         retry_counts=retry_counts(folder.events()),
-        slots=slots,
+        slots=resources.slots,
         cutoff=job.cutoff,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ideagora.graphs.drafts import failure
 from ideagora.graphs.external.validation.ideas import validate_ideas
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ async def resolve_references(values: list[Any], context: AgentContext, name: str
         await _look_up_references(idea, context)
     for problem in problems:
         context.say(f"left out: {problem}")
-    return {"ideas": ideas, "failures": [{"branch": None, "query": None, "error": why} for why in problems]}
+    return {"ideas": ideas, "failures": [failure(why) for why in problems]}
 
 
 async def _look_up_references(idea: dict[str, Any], context: AgentContext) -> None:
