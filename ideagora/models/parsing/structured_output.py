@@ -98,7 +98,8 @@ def _last_answer(text: str, values: Sequence[Any], answer_type: type[A]) -> A:
         except UnreadableReply as error:
             complaints.append(error.reason)
     if not complaints and not is_refusal(text):
-        fields = answer_type.fields_of_prose(without_thinking(text))
+        read = getattr(answer_type, "fields_of_prose", None)  # an external agent's schema is no ``Answer``
+        fields = None if read is None else read(without_thinking(text))
         if fields is not None:
             return _validated(fields, answer_type)
     raise UnreadableReply(complaints[0] if complaints else _no_answer_reason(text))
