@@ -78,8 +78,8 @@ class EventLog:
         """Log an answer that came from the cache; ``usage`` goes on this run's bill."""
         event: CallEvent = {**_call_event(turn), **_outcome(reply), "cached": True}
         if usage is not None:
-            billed = {"billed": True, "usage": serialize(usage), "request": reply.response.request}
-            return self.emit({**event, **billed})
+            event["billed"], event["usage"] = True, serialize(usage)
+            event["request"] = reply.response.request
         self.emit(event)
 
 
