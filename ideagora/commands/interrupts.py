@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -48,6 +49,8 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
         interrupts += 1
         if interrupts > 1:
             exit_now(INTERRUPTED, "Stopped. Answers so far are saved.")
+        # of what was cancelled before it began
+        warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
         if task is not None:
             task.get_loop().call_soon_threadsafe(task.cancel)
 
