@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import shutil
@@ -146,6 +147,23 @@ def test_the_novelty_check_searches_for_what_the_author_names(name: str) -> None
     assert idea.novelty_check
     assert idea.novelty_check.queries == ("search with language models", "tools and planning")
     assert set(idea.novelty_check.queries) <= set(searched)
+
+
+@each_case("name", ("research-agent", "scipip"))
+def test_references_are_looked_up_side_by_side(name: str) -> None:
+    class Counted(World):
+        waiting = most = 0
+
+        async def references(self, paper_id: str) -> list[Paper]:
+            self.waiting += 1
+            self.most = max(self.most, self.waiting)
+            await asyncio.sleep(0)
+            self.waiting -= 1
+            return await super().references(paper_id)
+
+    world = Counted([paper(n, n - 1) if n else paper(n) for n in range(12)])
+    Ran(task_of(name), world, folder=name)
+    assert world.most > 4
 
 
 BARE = [

@@ -7,6 +7,7 @@ is recorded and costs only its own idea.
 
 from __future__ import annotations
 
+import asyncio
 from typing import TypedDict, cast
 
 from langgraph.graph import END, START, StateGraph
@@ -58,7 +59,10 @@ async def find_core_papers(state: ResearchAgentState, runtime: Context) -> Resea
     """
     topic, options = deserialize(Topic, state["topic"]), runtime.context.options
     papers, notes = await topic_papers(runtime.context, topic, max(CANDIDATES, 2 * options.ideas))
-    references = {paper.id: await runtime.context.library.references(paper) for paper in papers}
+    library = runtime.context.library
+    library.prefetch(neighbors_of=papers)
+    lists = await asyncio.gather(*map(library.references, papers))
+    references = {paper.id: cited for paper, cited in zip(papers, lists, strict=True)}
     cited = [paper for paper in papers if len(references[paper.id]) >= MIN_REFERENCES]
     others = [paper for paper in papers if paper not in cited]
     cores: list[CorePaper] = []

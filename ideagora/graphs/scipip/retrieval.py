@@ -18,8 +18,9 @@ CITING = 10
 async def find_by_entity(context: Services, topic: Topic, entities: Sequence[str]) -> list[Paper]:
     """Papers on the topic whose title or abstract contains one of the entities."""
     found: dict[str, Paper] = {}
-    for entity in entities:
-        for scored in await context.library.search(entity, context.options.papers):
+    searches = (context.library.search(entity, context.options.papers) for entity in entities)
+    for entity, results in zip(entities, await asyncio.gather(*searches), strict=True):
+        for scored in results:
             if is_quoted(entity, f"{scored.paper.title} {scored.paper.abstract or ''}"):
                 found.setdefault(scored.paper.id, scored.paper)
     related = await related_to_topic(context.library, topic, list(found.values()))
@@ -28,14 +29,15 @@ async def find_by_entity(context: Services, topic: Topic, entities: Sequence[str
 
 async def find_by_cocitation(context: Services, topic: Topic, papers: Sequence[Paper]) -> list[Paper]:
     """Papers on the topic that are most often cited together with the given ones."""
-    count: Counter[str] = Counter()
-    known = {paper.id: paper for paper in papers}
-    cited: dict[str, Paper] = {}
-    for paper in papers:
-        for citing in (await context.library.citations(paper))[:CITING]:
-            for other in await context.library.references(citing):
-                cited[other.id] = other
-                count[other.id] += 1
+    library, known = context.library, {paper.id: paper for paper in papers}
+    library.prefetch(neighbors_of=papers)
+    citing = [
+        paper for row in await asyncio.gather(*map(library.citations, papers)) for paper in row[:CITING]
+    ]
+    library.prefetch(neighbors_of=citing)
+    lists = await asyncio.gather(*map(library.references, citing))
+    cited = {other.id: other for row in lists for other in row}
+    count = Counter(other.id for row in lists for other in row)
     ranked = sorted((number, paper_id) for paper_id, number in count.items() if paper_id not in known)
     others = [cited[paper_id] for _, paper_id in sorted(ranked, key=lambda pair: (-pair[0], pair[1]))]
     return (await related_to_topic(context.library, topic, others))[: context.options.papers]
