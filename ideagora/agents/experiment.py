@@ -78,14 +78,6 @@ def _number_as_text(value: object) -> object:
     return str(value) if isinstance(value, int) else value
 
 
-def _null_list(value: object) -> object:
-    """A list of nothing but null is what some models write for null."""
-    return None if value in ([None], ["null"]) else value
-
-
-ChangedEntries = Annotated[tuple[str, ...] | None, BeforeValidator(_null_list)]
-
-
 class RefinedPlan(Answer):
     """What a review changes in a plan, and in the idea; ``None`` leaves a part of the plan as it is."""
 
@@ -93,11 +85,17 @@ class RefinedPlan(Answer):
         description="all steps in their order: the number alone for a step of the current plan that stays as "
         "it is; the whole text for one that is changed or new"
     )
-    datasets: ChangedEntries = Field(description="all data sets; null if they stay as they are")
-    baselines: ChangedEntries = Field(description="all baselines; null if they stay as they are")
-    metrics: ChangedEntries = Field(description="all metrics; null if they stay as they are")
-    ablations: ChangedEntries = Field(description="all ablations; null if they stay as they are")
-    risks: ChangedEntries = Field(description="all risks; null if they stay as they are")
+    datasets: tuple[str, ...] | None = Field(
+        description="all data sets; null instead of the list if they stay"
+    )
+    baselines: tuple[str, ...] | None = Field(
+        description="all baselines; null instead of the list if they stay"
+    )
+    metrics: tuple[str, ...] | None = Field(description="all metrics; null instead of the list if they stay")
+    ablations: tuple[str, ...] | None = Field(
+        description="all ablations; null instead of the list if they stay"
+    )
+    risks: tuple[str, ...] | None = Field(description="all risks; null instead of the list if they stay")
     refuted_if: Annotated[str | None, BeforeValidator(_without_label)] = Field(
         description="the outcome that would refute the idea, without the words 'refuted if'; null if it stays"
     )

@@ -391,7 +391,7 @@ def test_a_refined_plan_names_only_what_changes() -> None:
     sample = SAMPLES["experiment_refiner"]
     assert isinstance(sample.inputs, RefineInputs)
     plan = sample.inputs.plan
-    kept = dict[str, Any].fromkeys(PLAN_PARTS) | {"risks": [None], "metrics": ["cost per solved task"]}
+    kept = dict[str, Any].fromkeys(PLAN_PARTS) | {"metrics": ["cost per solved task"]}
     answer = RefinedPlan.model_validate({**sample.answer, **kept, "steps": ["Repeat it.", "1", 2]})
     changed = {"steps": ("Repeat it.", plan.steps[0], plan.steps[1]), "metrics": ("cost per solved task",)}
     assert answer.applied_to(plan) == plan.model_copy(update=changed)
