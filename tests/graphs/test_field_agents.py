@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import signal
+import threading
 from collections import Counter
 from itertools import count
 from pathlib import Path
@@ -278,8 +279,14 @@ def test_gpt_researcher_answers_every_question_from_papers_of_its_own() -> None:
 
 
 def test_gpt_researcher_answers_side_by_side(home: Path) -> None:
-    model = standin.Model(seconds=lambda body: 0.15)
-    with Loopback(model) as server:
+    together = threading.Barrier(4)
+
+    def answer(body: Body) -> str:
+        if body["response_format"]["json_schema"]["name"] == "QuestionAnswer":
+            together.wait(60)
+        return standin.answer(body)
+
+    with Loopback(answer) as server:
         arguments = ["generate", TOPIC, "--agent", "gpt-researcher", "--json", "--model", "openai/standin"]
         assert command.run([*arguments, "--api-base", server.base]).code == 0
         assert server.peak == 4

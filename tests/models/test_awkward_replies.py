@@ -308,7 +308,7 @@ REFUSED: dict[str, Make] = {
     "a list is a text": lambda n, a: without(a, "some text\nand more of it", list),
     "a list is a number": lambda n, a: without(a, 7, list),
     "a list is an object": lambda n, a: without(a, {"0": "x"}, list),
-    "a list of nulls": lambda n, a: without(a, [None], list),
+    "a list of nulls": lambda n, a: required(n, a, [None], list),
     "a list of lists": lambda n, a: without(a, [["x"]], list),
     "numbers in words": lambda n, a: numbers(a, lambda _: "two"),
     "numbers with halves": lambda n, a: numbers(a, lambda number: number + 0.5),
