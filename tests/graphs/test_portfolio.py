@@ -14,6 +14,7 @@ from ideagora.graphs.portfolio.agent import PortfolioOptions
 from ideagora.graphs.portfolio.budget import calls_of_end, calls_of_round, may_begin_round, total_calls
 from ideagora.graphs.portfolio.spread import choose_parents, farthest, similarities, two_dimensions
 from ideagora.graphs.portfolio.steps.ranking import next_pairs, rate
+from ideagora.graphs.steps.swiss_ranking import Game
 from ideagora.models.budget import expected_cost
 from ideagora.models.chat_models import ScriptedCall
 from ideagora.models.embeddings.embedder import load_embedder
@@ -227,16 +228,17 @@ def test_a_budget_decides_on_rounds() -> None:
 
 def test_ideas_are_compared_until_the_comparisons_are_used() -> None:
     chosen = [4, 2, 9]
-    games: list[dict[str, Any]] = []
+    games: list[Game] = []
     for _ in range(10):
         pairs = next_pairs(chosen, games, 5, seed=0)
         if not pairs:
             break
         games += [
-            {"round": 0, "positions": list(pair), "gain": 1 if pair[0] > pair[1] else -1} for pair in pairs
+            Game(round=0, positions=list(pair), gain=1 if pair[0] > pair[1] else -1, reason="")
+            for pair in pairs
         ]
     assert len(games) <= 5
     ratings = rate(chosen, games)
     assert list(ratings) == [9, 4, 2]
     assert abs(sum(rating.rating for rating in ratings.values())) < 0.01
-    assert rate(chosen, [{"round": 0, "positions": [4, 2], "gain": None}]) == {}
+    assert rate(chosen, [Game(round=0, positions=[4, 2], gain=None, reason="unreadable")]) == {}

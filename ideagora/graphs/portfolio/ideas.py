@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ideagora.graphs.agent import Origin
 from ideagora.graphs.portfolio.members import alive, known_ideas, named, outcome, own_origin
@@ -14,9 +14,13 @@ from ideagora.schema import (
     Lineage,
     NoveltyCheck,
     Rating,
+    Serialized,
     Usage,
     stable_id,
 )
+
+if TYPE_CHECKING:
+    from ideagora.graphs.steps.swiss_ranking import Game
 
 
 def chosen_ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
@@ -62,11 +66,11 @@ def _idea(state: Mapping[str, Any], origin: Origin, position: int, place: int) -
     )
 
 
-def _id(origin: Origin, topic: str, idea: Mapping[str, Any]) -> str:
+def _id(origin: Origin, topic: str, idea: Serialized[Idea]) -> str:
     return stable_id(origin.agent, topic, idea["title"], idea["method"])
 
 
-def _wins(games: list[dict[str, Any]], position: int) -> str | None:
+def _wins(games: list[Game], position: int) -> str | None:
     gains = outcome(games, position)
     played = [game for game in games if position in game["positions"]]
     if not played:

@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from ideagora.graphs.agent import Origin
 from ideagora.graphs.drafts import FACETS, Draft
-from ideagora.schema import Idea, Paper
+from ideagora.schema import Idea, Paper, Serialized, deserialize, serialize
 
 if TYPE_CHECKING:
+    from ideagora.graphs.steps.swiss_ranking import Game
     from ideagora.retrieval.library import Library
 
 CLOSEST_PAPERS = 3
 """Papers of a novelty check that the roles are shown."""
-Member = dict[str, Any]
-"""``idea`` (an ``Idea``), ``queries`` for its novelty check, ``operation``, ``agent``, ``parents``
-(positions), ``round``, ``change``, and the ``label`` of the calls that made it."""
+Operation = Literal["combined", "simplified", "inverted"]
+
+
+class Member(TypedDict):
+    """An idea of the portfolio, and how it came about (``Lineage``)."""
+
+    idea: Serialized[Idea]
+    queries: list[str]
+    """Searches for its novelty check."""
+    operation: Literal["drafted"] | Operation
+    agent: str | None
+    parents: list[int]
+    """Positions."""
+    round: int
+    change: str | None
+    label: str
+    """The usage label of the calls that made it."""
 
 
 def drafted(idea: Idea, agent: str) -> Member:
     """A member that an agent drafted."""
     return {
-        "idea": idea.model_dump(mode="json"),
+        "idea": serialize(idea),
         "queries": [],
         "operation": "drafted",
         "agent": agent,
@@ -59,12 +74,12 @@ def surpassed(state: Mapping[str, Any]) -> dict[int, int]:
     }
 
 
-def named(member: Mapping[str, Any]) -> str:
+def named(member: Member) -> str:
     """An idea's title with the agent that drafted it, because several may draft the same title."""
     return f"“{member['idea']['title']}”" + (f" by {member['agent']}" if member["agent"] else "")
 
 
-def parts(member: Mapping[str, Any]) -> Draft:
+def parts(member: Member) -> Draft:
     """An idea's parts as roles read them; an imported idea without facets gives its own texts instead."""
     idea = member["idea"]
     stand_ins = {"purpose": idea["motivation"], "mechanism": idea["method"], "evaluation": "Not stated."}
@@ -74,15 +89,15 @@ def parts(member: Mapping[str, Any]) -> Draft:
     return cast("Draft", {**texts, **facets, "summary": summary, "sources": idea["sources"]})
 
 
-def text_of(member: Mapping[str, Any]) -> str:
+def text_of(member: Member) -> str:
     """The text that distances between ideas are measured on."""
     idea = parts(member)
     return f"{idea['title']}. {idea['purpose']} {idea['mechanism']}"
 
 
-def papers_of(member: Mapping[str, Any]) -> list[Paper]:
+def papers_of(member: Member) -> list[Paper]:
     """The papers that an idea cites, among those that it was shown, in order of its sources."""
-    idea = Idea.model_validate(member["idea"])
+    idea = deserialize(Idea, member["idea"])
     links = idea.chain.links if idea.chain else ()
     shown = {paper.id: paper for paper in (*(link.paper for link in links), *idea.neighbours)}
     cited = dict.fromkeys([*(source.paper_id for source in idea.sources), *idea.references])
@@ -96,7 +111,7 @@ async def closest_papers(library: Library, check: Mapping[str, Any] | None) -> l
     return [paper for paper in papers if paper]
 
 
-def own_origin(origin: Origin, member: Mapping[str, Any], place: int | None) -> Origin:
+def own_origin(origin: Origin, member: Member, place: int | None) -> Origin:
     """The usage of an idea: of the agent that drafted it or the calls that varied it, and its experiment."""
     label = member["label"]
     experiment = None if place is None else f"experiment {place}"
@@ -109,7 +124,7 @@ def own_origin(origin: Origin, member: Mapping[str, Any], place: int | None) -> 
     )
 
 
-def outcome(games: Sequence[Mapping[str, Any]], position: int, other: int | None = None) -> list[int]:
+def outcome(games: Sequence[Game], position: int, other: int | None = None) -> list[int]:
     """The results of an idea's scored comparisons, 1, 0 or -1, with all ideas or with another one."""
     return [
         game["gain"] * (1 if game["positions"][0] == position else -1)

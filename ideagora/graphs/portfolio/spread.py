@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from ideagora.graphs.portfolio.members import Operation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Operation = Literal["combined", "simplified", "inverted"]
 OPERATIONS: tuple[Operation, ...] = ("combined", "simplified", "inverted")
 DECIMALS = 4
 """Places to which similarities are rounded, so that another machine chooses the same."""

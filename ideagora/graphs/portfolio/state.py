@@ -3,16 +3,46 @@
 from __future__ import annotations
 
 import operator
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Literal, TypedDict
 
 from langgraph.runtime import Runtime
 
+from ideagora.agents.portfolio.overview import Overview
 from ideagora.graphs.agent import Failure
-from ideagora.graphs.portfolio.members import Member
+from ideagora.graphs.drafts import NumberedPlan
+from ideagora.graphs.portfolio.members import Member, Operation
 from ideagora.graphs.services import Services
-from ideagora.schema import Serialized, Topic
+from ideagora.graphs.steps.swiss_ranking import Game
+from ideagora.schema import NoveltyCheck, Paper, Rating, Serialized, Topic
 
 Context = Runtime[Services]
+
+
+class RemovedIdea(TypedDict):
+    """An idea that was left out, by its position."""
+
+    position: int
+    kind: Literal["twin", "lost", "known"]
+    why: str
+
+
+class Variation(TypedDict):
+    """A child that is to be made from one idea or two."""
+
+    number: int
+    """From 1 over all rounds."""
+    round: int
+    operation: Operation
+    parents: list[int]
+    """Positions."""
+
+
+class IdeaCheck(TypedDict):
+    """The novelty check of the idea at this position, with the closest papers."""
+
+    position: int
+    check: Serialized[NoveltyCheck]
+    papers: list[Serialized[Paper]]
 
 
 class PortfolioState(TypedDict, total=False):
@@ -20,26 +50,24 @@ class PortfolioState(TypedDict, total=False):
 
     topic: Serialized[Topic]
     members: Annotated[list[Member], operator.add]
-    removed: Annotated[list[dict[str, Any]], operator.add]
-    """``position``, ``kind`` (``twin``, ``lost``, ``known``) and ``why`` of each idea that was left out."""
+    removed: Annotated[list[RemovedIdea], operator.add]
     rounds: int
     """Rounds of variation begun."""
-    tasks: list[dict[str, Any]]
+    tasks: list[Variation]
     """The variations of the current round."""
-    variations: Annotated[list[dict[str, Any]], operator.add]
-    """Those of all rounds: number, round, operation, parents."""
-    games: Annotated[list[dict[str, Any]], operator.add]
-    checks: Annotated[list[dict[str, Any]], operator.add]
-    """``position``, ``check`` and ``papers`` (the closest ones) of each novelty check."""
+    variations: Annotated[list[Variation], operator.add]
+    """Those of all rounds."""
+    games: Annotated[list[Game], operator.add]
+    checks: Annotated[list[IdeaCheck], operator.add]
     chosen: list[int]
     """The ideas that the portfolio ends with; after ``rank_ideas``, best first."""
-    ratings: list[dict[str, Any]]
+    ratings: list[Serialized[Rating]]
     map: list[list[float]]
     """Two coordinates of every member."""
     similarity: list[list[float]]
     """The cosine of every pair of the chosen ideas."""
-    plans: Annotated[list[dict[str, Any]], operator.add]
-    overview: dict[str, Any]
+    plans: Annotated[list[NumberedPlan], operator.add]
+    overview: Serialized[Overview]
     not_covered: Annotated[list[str], operator.add]
     """The agents for which the library has nothing on the topic."""
     failures: Annotated[list[Failure], operator.add]

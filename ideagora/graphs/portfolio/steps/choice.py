@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from langgraph.types import Send
 
@@ -26,15 +26,15 @@ from ideagora.graphs.services import Services
 from ideagora.graphs.steps.novelty import check_novelty as compare_with_papers
 from ideagora.graphs.steps.novelty_requests import MAX_REQUESTS, requests_left
 from ideagora.models.usage import usage_label
-from ideagora.schema import Topic
+from ideagora.schema import Serialized, Topic, deserialize, serialize
 
 
 class NoveltyTask(TypedDict):
     """Payload of ``check_novelty``."""
 
-    topic: dict[str, Any]
+    topic: Serialized[Topic]
     position: int
-    member: dict[str, Any]
+    member: Member
     check: int
     """How many ideas the portfolio itself checked before."""
 
@@ -91,13 +91,13 @@ async def check_novelty(state: NoveltyTask, runtime: Context) -> PortfolioState:
         with usage_label(member["label"]):
             found = await compare_with_papers(
                 context,
-                Topic.model_validate(state["topic"]),
+                deserialize(Topic, state["topic"]),
                 {**parts(member), "queries": member["queries"]},
                 papers_of(member),
                 pool=[paper["id"] for paper in member["idea"]["neighbours"]],
                 requests=requests_left(own, state["check"], context.options.ideas),
             )
-        check = found.model_dump(mode="json")
+        check = serialize(found)
     closest = await closest_papers(runtime.context.library, check)
-    papers = [paper.model_dump(mode="json") for paper in closest]
+    papers = [serialize(paper) for paper in closest]
     return {"checks": [{"position": state["position"], "check": check, "papers": papers}]}

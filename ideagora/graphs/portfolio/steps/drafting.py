@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from langgraph.types import Send
 
@@ -12,17 +12,17 @@ from ideagora.graphs.agent import Origin
 from ideagora.graphs.drafts import failure
 from ideagora.graphs.portfolio.drafters import OF_DRAFTERS, small_agent
 from ideagora.graphs.portfolio.members import alive, drafted, named, parts
-from ideagora.graphs.portfolio.state import Context, PortfolioState
+from ideagora.graphs.portfolio.state import Context, PortfolioState, RemovedIdea
 from ideagora.graphs.steps.duplicates import find_same_ideas
 from ideagora.graphs.steps.literature.literature_search import not_covered
 from ideagora.models.usage import label_scope
-from ideagora.schema import Topic
+from ideagora.schema import Serialized, Topic
 
 
 class DraftTask(TypedDict):
     """Payload of ``draft``."""
 
-    topic: dict[str, Any]
+    topic: Serialized[Topic]
     drafter: str
     novelty_requests: int
 
@@ -90,11 +90,11 @@ async def merge_twins(state: PortfolioState, runtime: Context) -> PortfolioState
     runtime.context.say(f"{len(living) - len(found)} different ideas")
     return {
         "removed": [
-            {
-                "position": living[one.later],
-                "kind": "twin",
-                "why": f"repeats {named(members[living[one.earlier]])}",
-            }
+            RemovedIdea(
+                position=living[one.later],
+                kind="twin",
+                why=f"repeats {named(members[living[one.earlier]])}",
+            )
             for one in found
         ]
     }

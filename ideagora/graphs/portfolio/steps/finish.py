@@ -53,7 +53,7 @@ async def write_overview(state: PortfolioState, runtime: Context) -> PortfolioSt
             )
         except UnreadableAnswer as error:
             return {"notes": [f"There is no overview: {error}"]}
-    return {"overview": answer.model_dump(mode="json")}
+    return {"overview": serialize(answer)}
 
 
 def _listed(members: list[Member], position: int) -> ListedIdea:

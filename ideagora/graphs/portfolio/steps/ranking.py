@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,11 +13,11 @@ from langgraph.types import Send
 from ideagora.graphs.portfolio.members import parts, text_of
 from ideagora.graphs.portfolio.spread import similarities, two_dimensions
 from ideagora.graphs.portfolio.state import Context, PortfolioState
-from ideagora.graphs.steps.swiss_ranking import PairTask
+from ideagora.graphs.steps.swiss_ranking import Game, PairTask
 from ideagora.schedules.adaptive import Adaptive
 from ideagora.schedules.pairing import Entrants, Pairing
 from ideagora.schedules.posterior import posterior_of
-from ideagora.schema import Rating
+from ideagora.schema import Rating, serialize
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,14 +83,14 @@ async def rank_ideas(state: PortfolioState, runtime: Context) -> PortfolioState:
     vectors = await asyncio.to_thread(runtime.context.library.embedder.encode, texts)
     return {
         "chosen": ranked,
-        "ratings": [rating.model_dump() for rating in ratings.values()],
+        "ratings": [serialize(rating) for rating in ratings.values()],
         "map": two_dimensions(vectors),
         "similarity": similarities(vectors)[np.ix_(ranked, ranked)].tolist(),
     }
 
 
 def next_pairs(
-    chosen: Sequence[int], games: Sequence[Mapping[str, Any]], comparisons: int, seed: int
+    chosen: Sequence[int], games: Sequence[Game], comparisons: int, seed: int
 ) -> list[tuple[int, int]]:
     """The most informative pairs, in the order shown; [] if the ranking is clear or the comparisons are used.
 
@@ -106,7 +106,7 @@ def next_pairs(
     return [(chosen[pair.first], chosen[pair.second]) for pair in pairs]
 
 
-def rate(chosen: Sequence[int], games: Sequence[Mapping[str, Any]]) -> dict[int, Rating]:
+def rate(chosen: Sequence[int], games: Sequence[Game]) -> dict[int, Rating]:
     """The ratings by position, best first, around a mean of 0; none without a scored comparison."""
     results = _results(chosen, games)
     if not len(results.first):
@@ -134,16 +134,16 @@ def rate(chosen: Sequence[int], games: Sequence[Mapping[str, Any]]) -> dict[int,
     return dict(sorted(ratings.items(), key=lambda entry: (-entry[1].rating, chosen.index(entry[0]))))
 
 
-def _among(games: Sequence[Mapping[str, Any]], chosen: Any) -> list[Mapping[str, Any]]:
+def _among(games: Sequence[Game], chosen: Any) -> list[Game]:
     return [game for game in games if set(game["positions"]) <= set(chosen)]
 
 
-def _results(chosen: Sequence[int], games: Sequence[Mapping[str, Any]]) -> Results:
+def _results(chosen: Sequence[int], games: Sequence[Game]) -> Results:
     place = {position: number for number, position in enumerate(chosen)}
-    scored = [game for game in _among(games, place) if game["gain"] is not None]
+    scored = [(game, gain) for game in _among(games, place) if (gain := game["gain"]) is not None]
     return Results(
         agents=tuple(map(str, chosen)),
-        first=np.array([place[game["positions"][0]] for game in scored], dtype=np.int64),
-        second=np.array([place[game["positions"][1]] for game in scored], dtype=np.int64),
-        outcome=np.array([(game["gain"] + 1) / 2 for game in scored], dtype=np.float64),
+        first=np.array([place[game["positions"][0]] for game, _ in scored], dtype=np.int64),
+        second=np.array([place[game["positions"][1]] for game, _ in scored], dtype=np.int64),
+        outcome=np.array([(gain + 1) / 2 for _, gain in scored], dtype=np.float64),
     )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
 
 from langgraph.types import Send
 
 from ideagora.graphs.portfolio.members import outcome
-from ideagora.graphs.portfolio.state import PortfolioState
+from ideagora.graphs.portfolio.state import PortfolioState, RemovedIdea
 from ideagora.graphs.portfolio.steps.ranking import comparisons
 
 
@@ -42,9 +41,9 @@ def parent_pairs(state: PortfolioState) -> list[tuple[int, int]]:
     return [order for pair in pairs for order in (pair, pair[::-1])]
 
 
-def lost_children(state: PortfolioState) -> list[dict[str, Any]]:
+def lost_children(state: PortfolioState) -> list[RemovedIdea]:
     """The children of the round that a parent beats, or that no readable verdict compares with a parent."""
-    lost = []
+    lost: list[RemovedIdea] = []
     for child in children_of_round(state):
         for parent in state["members"][child]["parents"]:
             results, title = (

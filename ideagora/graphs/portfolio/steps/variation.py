@@ -23,6 +23,8 @@ from ideagora.graphs.agent import Origin
 from ideagora.graphs.drafts import Draft, failure, one_idea
 from ideagora.graphs.portfolio.budget import may_begin_round
 from ideagora.graphs.portfolio.members import (
+    Member,
+    Operation,
     alive,
     closest_papers,
     papers_of,
@@ -30,12 +32,12 @@ from ideagora.graphs.portfolio.members import (
     text_of,
 )
 from ideagora.graphs.portfolio.spread import choose_parents, similarities
-from ideagora.graphs.portfolio.state import Context, PortfolioState
+from ideagora.graphs.portfolio.state import Context, PortfolioState, Variation
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import sourced_draft
 from ideagora.graphs.steps.first_plan import paper_briefs
 from ideagora.models.usage import usage_label
-from ideagora.schema import Paper, serialize
+from ideagora.schema import Paper, Serialized, Topic, serialize
 
 ROLES: dict[str, Role[Any]] = {
     "combined": IDEA_COMBINER,
@@ -49,13 +51,13 @@ CITED_PAPERS, CLOSE_PAPERS = 6, 3
 class VariationTask(TypedDict):
     """Payload of ``vary``."""
 
-    topic: dict[str, Any]
+    topic: Serialized[Topic]
     number: int
     """Number of the child, from 1 over all rounds."""
     round: int
-    operation: str
+    operation: Operation
     parents: list[int]
-    members: list[dict[str, Any]]
+    members: list[Member]
     proposed: list[dict[str, str]]
     """Title and summary of the other ideas of the portfolio."""
 
@@ -75,8 +77,8 @@ def start_round(state: PortfolioState) -> list[Hashable | Send]:
     return [Send("vary", task) for task in tasks] or ["choose_ideas"]
 
 
-def next_variations(context: Services, state: PortfolioState, round_number: int) -> list[dict[str, Any]]:
-    """The variations of a round: number, operation and parents (positions) of each."""
+def next_variations(context: Services, state: PortfolioState, round_number: int) -> list[Variation]:
+    """The variations of a round."""
     living, members = alive(state), state["members"]
     vectors = context.library.embedder.encode([text_of(members[position]) for position in living])
     earlier = state.get("variations", [])
@@ -93,17 +95,17 @@ def next_variations(context: Services, state: PortfolioState, round_number: int)
         context.options.children,
     )
     return [
-        {
-            "number": len(earlier) + number,
-            "round": round_number,
-            "operation": operation,
-            "parents": [living[place] for place in parents],
-        }
+        Variation(
+            number=len(earlier) + number,
+            round=round_number,
+            operation=operation,
+            parents=[living[place] for place in parents],
+        )
         for number, (operation, parents) in enumerate(chosen, 1)
     ]
 
 
-def variation_task(state: PortfolioState, variation: Mapping[str, Any]) -> VariationTask:
+def variation_task(state: PortfolioState, variation: Variation) -> VariationTask:
     """The payload of one variation."""
     members = state["members"]
     return VariationTask(
@@ -143,9 +145,9 @@ async def vary(state: VariationTask, runtime: Context) -> PortfolioState:
         context.say(f"{state['operation']}: {answer.title}")
     draft: Draft = {**sourced_draft(answer, shown), "papers": shown}
     origin = Origin(agent="portfolio", model="", usage={}, answered={})
-    child = {
+    child: Member = {
         "queries": list(answer.queries),
-        "idea": one_idea(state["topic"]["text"], draft, None, origin).model_dump(mode="json"),
+        "idea": serialize(one_idea(state["topic"]["text"], draft, None, origin)),
         "operation": state["operation"],
         "agent": None,
         "parents": state["parents"],
@@ -175,7 +177,7 @@ async def _papers(context: Services, state: VariationTask) -> list[Paper]:
     return [*papers.values(), *list(new.values())[:CLOSE_PAPERS]]
 
 
-def _parent(member: Mapping[str, Any], numbers: Mapping[str, int]) -> ParentIdea:
+def _parent(member: Member, numbers: Mapping[str, int]) -> ParentIdea:
     idea = parts(member)
     cited: dict[str, list[int]] = {}
     for source in idea["sources"]:
