@@ -146,7 +146,7 @@ def test_the_first_of_several_ideas_competes() -> None:
     several = [idea("alpha", topic, 9 - number, number) for topic in TOPICS for number in range(3)]
     held = Held([write("alpha", several), *field({"beta": 8})])
     assert held.ranking == ["alpha", "beta"]
-    assert "alpha: 6 further ideas on a topic did not compete" in held.notes
+    assert "alpha: 6 further ideas did not compete" in held.notes
 
 
 # --- ideas ------------------------------------------------------------------------------------

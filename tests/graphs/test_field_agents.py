@@ -210,7 +210,7 @@ def awkward(text: str, number: int) -> str:
     return forms[number % len(forms)]
 
 
-@each_agent
+@pytest.mark.parametrize("name", [*AGENTS, "chain-of-ideas", "direct", "rag"])
 def test_an_agent_survives_awkward_replies(name: str, home: Path) -> None:
     numbers = count()
 

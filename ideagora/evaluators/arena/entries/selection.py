@@ -174,7 +174,7 @@ def _notes(
         if number := contestant.left_out:
             ideas = _pluralize(number, "further idea")
             rule = "only the first (best) one per topic does"
-            yield f"{contestant.name}: {ideas} on a topic did not compete; {rule}."
+            yield f"{contestant.name}: {ideas} did not compete; {rule}."
     for ideas_of_one in idea_sets:
         other = {idea.topic for idea in ideas_of_one.ideas if topic_key(idea.topic) not in keys}
         if other:

@@ -174,8 +174,9 @@ def _of_records(board: Leaderboard) -> Iterator[str]:
     named = [row.agent for row in board.ranking if row.agent in board.unbounded]
     if named:
         yield (
-            f"Won or lost every comparison with the others: {', '.join(named)}. Their ratings show the "
-            "direction, not the distance (each was given one tie against the average of the others)."
+            f"Won or lost every comparison with the others, alone or as a group: {', '.join(named)}. Their "
+            "ratings show the direction, not the distance (each was given one tie against the average of the "
+            "others)."
         )
 
 
