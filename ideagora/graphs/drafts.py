@@ -23,7 +23,6 @@ from ideagora.schema import (
 )
 
 FACETS = ("purpose", "mechanism", "evaluation")
-Record = dict[str, Any]
 
 
 class Draft(TypedDict):
