@@ -137,6 +137,8 @@ def test_papers_are_named_as_in_their_text() -> None:
     assert (
         leads.short_paper_name("A very long title that has no name of its own", "") == "“A very long title …”"
     )
+    unclear = "To CoT or not to CoT and what else to ask a large model"
+    assert leads.short_paper_name(unclear, "") == "“To CoT or not …”"
 
 
 # --- choosing among chains --------------------------------------------------------------------

@@ -155,10 +155,10 @@ def short_paper_name(title: str, text: str) -> str:
     if len(words) <= MAX_NAME_WORDS + 1:
         name = " ".join(words)
         return f"“{name}”" if name.endswith("?") else name
-    words = words[:MAX_NAME_WORDS]
-    while len(words) > 1 and words[-1].lower() in FUNCTION_WORDS:
-        words.pop()
-    return f"“{' '.join(words)} …”"
+    cut = words[:MAX_NAME_WORDS]
+    while cut and cut[-1].lower() in FUNCTION_WORDS:
+        cut.pop()
+    return f"“{' '.join(cut if len(cut) > 2 else words[:MAX_NAME_WORDS])} …”"
 
 
 def _mechanism_sentence(parts: Sequence[str], extracted: str, name: str) -> str | None:
