@@ -1,8 +1,7 @@
 """Imported once by the server that commands are forked from: what every command would load again.
 
 Imports are statements, since the server passes over a name that does not exist. The interpreters of
-``command.fresh_interpreter`` start without any of this. With sentence-transformers imported, commands encode
-in their own process instead of starting one for it.
+``command.fresh_interpreter`` start without any of this.
 """
 
 # ruff: noqa: E402, F401
@@ -31,7 +30,6 @@ import openai.resources
 import rich.markdown
 import scipy.cluster.hierarchy
 import scipy.stats
-import sentence_transformers
 import sklearn.cluster
 import typer._adapters
 import typer._click.decorators
@@ -43,12 +41,14 @@ import tests.support.command
 from ideagora.agents.role import ROLES
 from ideagora.graphs.runtime import run_record
 from ideagora.models import request
+from ideagora.models.embeddings import process_embedder
 from ideagora.prompts import loader
 from ideagora.report.run.write import _html_environment, _markdown_environment
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.http.tls import tls_context
 from tests.support.growth import modules
 
+process_embedder.start_early = lambda setting: None  # most commands find all vectors in the cache
 list(modules())  # imports them
 starter_corpus()
 tls_context()
