@@ -602,3 +602,17 @@ def test_a_short_list_does_not_wait_for_a_long_one(monkeypatch: pytest.MonkeyPat
         long_list.result()
     process.stop()
     assert order.index("short") <= 2
+
+
+def test_the_model_s_process_ends_with_stdin_even_while_it_imports(tmp_path: Path) -> None:
+    (tmp_path / "sentence_transformers.py").write_text("import time\ntime.sleep(1000)\n")
+    command = [sys.executable, "-P", "-m", "ideagora.models.embeddings.worker"]
+    root = Path(process_embedder.__file__).parents[3]
+    path = os.pathsep.join([str(tmp_path), str(root)])
+    with subprocess.Popen(command, stdin=subprocess.PIPE, env={**os.environ, "PYTHONPATH": path}) as worker:
+        assert worker.stdin
+        worker.stdin.close()
+        try:
+            assert worker.wait(60) == 0
+        finally:
+            worker.kill()

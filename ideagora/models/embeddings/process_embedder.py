@@ -101,9 +101,8 @@ class ModelProcess:
             raise EmbedderError(
                 f"the embedding model's process cannot be started: {error.strerror}."
             ) from error
-        self._requests = ThreadPoolExecutor(
-            1, "embed"
-        )  # a queue: under a lock, a long list would hold up others
+        # a queue: under a lock, a long list would hold up others
+        self._requests = ThreadPoolExecutor(1, "embed")
         self.pid = self._process.pid
         self._parent = os.getpid()
         atexit.register(self.stop)
