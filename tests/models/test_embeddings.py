@@ -616,3 +616,23 @@ def test_the_model_s_process_ends_with_stdin_even_while_it_imports(tmp_path: Pat
             assert worker.wait(60) == 0
         finally:
             worker.kill()
+
+
+EXIT_WITH_A_REQUEST = """
+import threading, time
+from pathlib import Path
+from ideagora.models.embeddings.process_embedder import start_process
+from ideagora.models.embeddings.weights import Weights
+weights = Weights("a", Path("."), "folder")
+threading.Thread(target=start_process().encode, args=(weights, ["a"]), daemon=True).start()
+time.sleep(0.2)
+"""
+
+
+def test_exit_does_not_wait_for_the_model_s_process(tmp_path: Path) -> None:
+    (tmp_path / "sentence_transformers.py").write_text("import time\ntime.sleep(1000)\n")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run(
+        [sys.executable, "-c", EXIT_WITH_A_REQUEST], env=env, timeout=60, capture_output=True
+    )
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -14,9 +14,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import ideagora
@@ -102,7 +103,8 @@ class ModelProcess:
                 f"the embedding model's process cannot be started: {error.strerror}."
             ) from error
         # a queue: under a lock, a long list would hold up others
-        self._requests = ThreadPoolExecutor(1, "embed")
+        self._requests: SimpleQueue[tuple[bytes, Future[tuple[dict[str, Any], bytes]]]] = SimpleQueue()
+        threading.Thread(target=self._answer, name="embed", daemon=True).start()
         self.pid = self._process.pid
         self._parent = os.getpid()
         atexit.register(self.stop)
@@ -122,7 +124,9 @@ class ModelProcess:
 
         request = {"name": weights.name, "folder": str(weights.folder), "texts": texts}
         try:
-            header, data = self._requests.submit(self._exchange, json.dumps(request).encode()).result()
+            reply: Future[tuple[dict[str, Any], bytes]] = Future()
+            self._requests.put((json.dumps(request).encode(), reply))
+            header, data = reply.result()
         except BaseException:  # also an interrupt: the rest of the reply must not answer the next request
             self.stop()
             raise
@@ -140,6 +144,15 @@ class ModelProcess:
                 if pipe is not None:
                     with suppress(OSError):  # a request that nobody reads any more
                         pipe.close()
+
+    def _answer(self) -> None:
+        """Exchange requests for replies in turn; a daemon thread, since an executor's delays exit."""
+        while True:
+            request, reply = self._requests.get()
+            try:
+                reply.set_result(self._exchange(request))
+            except BaseException as error:  # noqa: BLE001 - raised where the reply is waited for
+                reply.set_exception(error)
 
     def _exchange(self, request: bytes) -> tuple[dict[str, Any], bytes]:
         stdin, stdout = self._process.stdin, self._process.stdout
