@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ideagora.commands.generate import Request, run
+from ideagora.config import SettingOverrides
 from ideagora.schema import Paper
 from tests.support.literature_server import (
     LiteratureServer,
@@ -127,7 +128,9 @@ def _branch(source: str) -> Counter[str]:
     with LiteratureServer(citing_works()) as server, tempfile.TemporaryDirectory() as home:
         hurry(Patch(), NOW)
         settings = settings_for(server, Path(home), source)
-        flags = settings.model_dump(include={"home", "source", "embedder"})
+        flags: SettingOverrides = {
+            "home": settings.home, "source": settings.source, "embedder": settings.embedder,
+        }  # fmt: skip
         for service in ("semantic_scholar", "openalex", "arxiv"):
             os.environ[f"IDEAGORA_{service.upper()}_URL"] = getattr(settings, f"{service}_url")
         os.environ["IDEAGORA_FORBID_REAL_CALLS"] = "1"

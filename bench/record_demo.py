@@ -81,7 +81,8 @@ def main() -> None:
         prompts={},
     )
     model = model_name(header)
-    settings = {**demo_settings(model, arguments.home), "api_base": arguments.api_base, "timeout": 3600.0}
+    settings = demo_settings(model, arguments.home)
+    settings |= {"api_base": arguments.api_base, "timeout": 3600.0}
     notes = arguments.home / "answers.partial.jsonl"
     arguments.home.mkdir(parents=True, exist_ok=True)
     chat = RecordingChat(model=arguments.model, settings=load_settings(**settings), notes=notes)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 from urllib.parse import urlsplit
 
 from pydantic import Field, ValidationError
@@ -132,14 +133,45 @@ class Settings(BaseSettings):
         return Path(self.store).expanduser() if self.store else self.home / "store"
 
 
-def load_settings(**flags: Any) -> Settings:
+class SettingOverrides(TypedDict, total=False):
+    """Settings that flags or callers set, with the names of ``Settings``; ``None``: not given."""
+
+    model: str | None
+    reader_model: str | None
+    judge_model: str | None
+    api_base: str | None
+    temperature: float | None
+    timeout: float | None
+    retries: int | None
+    concurrency: int | None
+    budget: float | None
+    price_prompt: float | None
+    price_completion: float | None
+    completion_limit: int | None
+    agent_timeout: float | None
+    agent_env: str | None
+    replay: bool | None
+    forbid_real_calls: bool | None
+    embedder: str | None
+    source: str | None
+    semantic_scholar_url: str | None
+    openalex_url: str | None
+    arxiv_url: str | None
+    literature_days: int | None
+    full_text: bool | None
+    store: str | None
+    home: Path | None
+    seed: int | None
+
+
+def load_settings(**flags: Unpack[SettingOverrides]) -> Settings:
     """Load the settings from file, environment and flags (``None``: not given).
 
     Raises:
         SettingsError: a value is invalid (the message names the setting, its source and the value), or the
             working directory's file is not trusted (``ideagora trust``).
     """
-    given = {name: value for name, value in flags.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in flags.items() if value is not None}
     environment = {k: v for k, v in os.environ.items() if k.startswith("IDEAGORA_") and v == ""}
     for name in environment:  # an empty variable means "not set"
         del os.environ[name]
@@ -149,7 +181,7 @@ def load_settings(**flags: Any) -> Settings:
         raise SettingsError(_first_line(error, given)) from None
     except ValueError as error:  # invalid TOML
         raise SettingsError(f"{SETTINGS_FILE} cannot be read: {error}. Fix or remove it.") from None
-    check_trust(given, user_home(given.get("home")))
+    check_trust(given, user_home(flags.get("home")))
     server_url(settings.store)
     home = settings.home.expanduser().absolute()  # an external agent may change the working directory
     return settings.model_copy(update={"home": home})
@@ -180,7 +212,7 @@ def server_url(store: str | None) -> str | None:
     return f"{parts.scheme}://{parts.netloc.lower()}"
 
 
-def _first_line(error: ValidationError, flags: dict[str, Any]) -> str:
+def _first_line(error: ValidationError, flags: Collection[str]) -> str:
     first = error.errors()[0]
     name = str(first["loc"][0]) if first["loc"] else "settings"
     if first["type"] == "extra_forbidden":

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -71,11 +71,11 @@ def read_settings_file(path: Path) -> tuple[dict[str, Any], str]:
         raise SettingsError(f"{SETTINGS_FILE} cannot be read: {error}. Fix or remove it.") from None
 
 
-def check_trust(given: Mapping[str, Any], home: Path) -> None:
+def check_trust(given: Collection[str], home: Path) -> None:
     """Check that the working directory's file is trusted, and print its settings on stderr.
 
     Args:
-        given: settings set by flags, which override the file.
+        given: names of the settings set by flags, which override the file.
         home: where trust is stored.
 
     Raises:

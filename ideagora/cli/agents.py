@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ideagora.cli import options
+
+if TYPE_CHECKING:
+    from ideagora.config import SettingOverrides
 
 COUNTS = "Expected calls"
 
@@ -114,8 +117,8 @@ def check(
     """
     from ideagora.commands.check_agent import run
 
-    settings = options.without_none({"home": home, "agent_timeout": agent_timeout})
-    raise typer.Exit(run(agent, tuple(topic or ()), settings, as_json))
+    flags: SettingOverrides = {"home": home, "agent_timeout": agent_timeout}
+    raise typer.Exit(run(agent, tuple(topic or ()), flags, as_json))
 
 
 @app.command(

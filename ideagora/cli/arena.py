@@ -213,7 +213,7 @@ def arena(
     from ideagora.commands.arena import Request, run
 
     settings = options.settings_from(
-        model, limits, literature, reproducibility, output, agent_timeout=generation.agent_timeout
+        model, limits, reproducibility, output, literature, generation.agent_timeout
     )
     request = Request(
         contestants=tuple(contestants or ()),

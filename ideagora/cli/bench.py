@@ -237,9 +237,7 @@ def _command_for(name: str) -> Any:
         output: options.OutputOptions,
     ) -> None:
         """Run the benchmark on agents or existing ideas."""
-        settings = options.settings_from(
-            model, limits, literature, reproducibility, output, agent_timeout=agent_timeout
-        )
+        settings = options.settings_from(model, limits, reproducibility, output, literature, agent_timeout)
         if name == "aidanbench" and any("model:" in agent for agent in agents or ()):
             options.start_embedder(settings)  # the second answer of a loop is compared with the first
 
@@ -355,7 +353,7 @@ def fetch(
     from ideagora.commands.bench_data import FetchRequest, fetch
 
     request = FetchRequest(benchmark, folder, papers, repository, endpoint, revision, yes, quiet)
-    raise typer.Exit(fetch(request, options.without_none({"home": home})))
+    raise typer.Exit(fetch(request, {"home": home}))
 
 
 @app.command(

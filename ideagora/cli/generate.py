@@ -136,9 +136,7 @@ def generate(
     language model; it quotes and combines sentences of papers. Run the same command again to resume a
     stopped run or to show a finished one.
     """
-    settings = options.settings_from(
-        model, limits, literature, reproducibility, output, agent_timeout=agent.agent_timeout
-    )
+    settings = options.settings_from(model, limits, reproducibility, output, literature, agent.agent_timeout)
     options.start_embedder(settings)
     from ideagora.commands.generate import Request, run
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -56,7 +56,7 @@ def import_ideas(
     from ideagora.commands.ideas import Request
     from ideagora.commands.ideas import import_ideas as run
 
-    raise typer.Exit(run(Request(tuple(files), name, topic, out, as_json, _settings(home), with_seeds)))
+    raise typer.Exit(run(Request(tuple(files), name, topic, out, as_json, {"home": home}, with_seeds)))
 
 
 @app.command("list", epilog="Examples:\n\n  ideagora ideas list\n\n  ideagora ideas list --json")
@@ -64,7 +64,7 @@ def list_names(as_json: options.AsJson = False, home: options.Home = None) -> No
     """List the names of imported ideas."""
     from ideagora.commands.ideas import list_names as run
 
-    raise typer.Exit(run(_settings(home), as_json))
+    raise typer.Exit(run({"home": home}, as_json))
 
 
 @app.command(
@@ -84,7 +84,7 @@ def show(
     """List imported ideas, or show one of them in full."""
     from ideagora.commands.ideas import show as run
 
-    raise typer.Exit(run(name, idea, topic, _settings(home), as_json))
+    raise typer.Exit(run(name, idea, topic, {"home": home}, as_json))
 
 
 @app.command("formats", epilog="Example:\n\n  ideagora ideas formats")
@@ -93,7 +93,3 @@ def list_formats(as_json: options.AsJson = False) -> None:
     from ideagora.commands.ideas import list_formats as run
 
     raise typer.Exit(run(as_json))
-
-
-def _settings(home: Path | None) -> dict[str, Any]:
-    return {} if home is None else {"home": home}

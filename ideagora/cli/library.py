@@ -30,7 +30,7 @@ def add(
     """
     from ideagora.commands.library import add
 
-    raise typer.Exit(add(paths, options.without_none({"store": store, "home": home}), as_json, quiet))
+    raise typer.Exit(add(paths, {"store": store, "home": home}, as_json, quiet))
 
 
 @app.command(
@@ -45,7 +45,7 @@ def check(
     """Test a literature source: what works, what does not, and how to fix it."""
     from ideagora.commands.check_source import check
 
-    raise typer.Exit(check(source, query, options.without_none({"home": home}), as_json))
+    raise typer.Exit(check(source, query, {"home": home}, as_json))
 
 
 @app.command("stats", epilog="Example:\n\n  ideagora library stats --json")
@@ -57,7 +57,7 @@ def stats(
     """Show how many papers, citations and full texts the store has."""
     from ideagora.commands.library import stats
 
-    raise typer.Exit(stats(options.without_none({"store": store, "home": home}), as_json))
+    raise typer.Exit(stats({"store": store, "home": home}, as_json))
 
 
 @app.command("search", epilog="Example:\n\n  ideagora library search 'tool use' --k 5 --before 2024")
@@ -78,7 +78,7 @@ def search(
     """Search the store for the papers most similar to a query."""
     from ideagora.commands.library import search
 
-    raise typer.Exit(search(query, k, before, options.without_none({"store": store, "home": home}), as_json))
+    raise typer.Exit(search(query, k, before, {"store": store, "home": home}, as_json))
 
 
 @app.command(
@@ -105,4 +105,4 @@ def migrate(
     """
     from ideagora.commands.library import migrate
 
-    raise typer.Exit(migrate(to, from_, options.without_none({"store": store, "home": home}), as_json, quiet))
+    raise typer.Exit(migrate(to, from_, {"store": store, "home": home}, as_json, quiet))

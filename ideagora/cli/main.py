@@ -92,7 +92,7 @@ def doctor(
     """Check the installation: what is set up, what is missing, and how to fix it."""
     from ideagora.commands.doctor import run
 
-    raise typer.Exit(run(as_json, options.without_none({"home": home})))
+    raise typer.Exit(run(as_json, {"home": home}))
 
 
 @app.command(epilog="Example:\n\n  ideagora trust")

@@ -10,13 +10,17 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand
 
+if TYPE_CHECKING:
+    from ideagora.config import SettingOverrides
+
 AGENTS, LITERATURE, OUTPUT = "Agents", "Literature", "Output"
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+_Value = TypeVar("_Value")
 
 Topics = Annotated[
     Path | None,
@@ -193,36 +197,49 @@ class OutputOptions:
     quiet: Quiet = False
 
 
-SETTINGS = frozenset({
-    "model", "reader_model", "judge_model", "api_base", "temperature", "budget", "price_prompt",
-    "price_completion", "completion_limit", "timeout", "retries", "concurrency", "agent_timeout", "seed",
-    "source", "store", "home",
-})  # fmt: skip
-"""Options that set the setting of the same name."""
-
-
 def split_names(text: str | None) -> tuple[str, ...]:
     """Return names that are separated by commas."""
     return tuple(part.strip() for part in (text or "").split(",") if part.strip())
 
 
-def without_none(values: Mapping[str, Any]) -> dict[str, Any]:
+def without_none(values: Mapping[str, _Value | None]) -> dict[str, _Value]:
     """Return the values that are not ``None``: options that were used."""
     return {name: value for name, value in values.items() if value is not None}
 
 
-def settings_from(*groups: Any, **options: Any) -> dict[str, Any]:
-    """Return the settings that option groups, and further options, change."""
-    values = {field.name: getattr(group, field.name) for group in groups for field in fields(group)}
-    settings = {name: value for name, value in {**values, **options}.items() if name in SETTINGS}
-    switches = {
-        "replay": values.get("replay") or None,
-        "full_text": None if not values.get("no_full_text") else False,
+def settings_from(
+    model: ModelOptions,
+    limits: LimitOptions,
+    reproducibility: ReproducibilityOptions,
+    output: OutputOptions,
+    literature: LiteratureOptions = LiteratureOptions(),
+    agent_timeout: float | None = None,
+) -> SettingOverrides:
+    """Return the settings that option groups change; ``None`` for an option that was not used."""
+    return {
+        "model": model.model,
+        "reader_model": model.reader_model,
+        "judge_model": model.judge_model,
+        "api_base": model.api_base,
+        "temperature": model.temperature,
+        "budget": limits.budget,
+        "price_prompt": limits.price_prompt,
+        "price_completion": limits.price_completion,
+        "completion_limit": limits.completion_limit,
+        "timeout": limits.timeout,
+        "retries": limits.retries,
+        "concurrency": limits.concurrency,
+        "agent_timeout": agent_timeout,
+        "source": literature.source,
+        "full_text": False if literature.no_full_text else None,
+        "store": literature.store,
+        "seed": reproducibility.seed,
+        "replay": reproducibility.replay or None,
+        "home": output.home,
     }
-    return without_none(settings | switches)
 
 
-def start_embedder(settings: dict[str, Any]) -> None:
+def start_embedder(settings: SettingOverrides) -> None:
     """Start to load the embedding model in its process: that takes longer than the command's imports."""
     from ideagora.config import load_settings
     from ideagora.errors import IdeagoraError

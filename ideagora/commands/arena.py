@@ -15,7 +15,7 @@ from rich.text import Text
 from ideagora.commands.interrupts import run_async
 from ideagora.commands.judging import costs_nothing, open_resources, print_expected_cost, result_or_exit_code
 from ideagora.commands.preloading import preloading
-from ideagora.config import Settings, load_settings
+from ideagora.config import SettingOverrides, Settings, load_settings
 from ideagora.errors import BudgetExhausted, SettingsError
 from ideagora.evaluators.arena.entries.contestants import choose_topics, resolve_contestants
 from ideagora.evaluators.arena.entries.lineup import Contestant, Lineup, topic_key
@@ -54,7 +54,7 @@ class Request:
     topics: Path | None = None
     judges: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=dict)
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: SettingOverrides = field(default_factory=SettingOverrides)
     before: str | None = None
     excluded: tuple[str, ...] = ()
     out: Path | None = None

@@ -27,7 +27,7 @@ from ideagora.benchmarks.running.selection import Selection
 from ideagora.commands.interrupts import run_async
 from ideagora.commands.judging import costs_nothing, open_resources, print_expected_cost, result_or_exit_code
 from ideagora.commands.preloading import preloading
-from ideagora.config import Settings, load_settings
+from ideagora.config import SettingOverrides, Settings, load_settings
 from ideagora.errors import BudgetExhausted, UsageError
 from ideagora.evaluators.arena.entries.contestants import resolve_contestants
 from ideagora.graphs.run_folder import RunFolder
@@ -55,7 +55,7 @@ class Request:
     protocols: tuple[Any, ...] = ("default",)
     only: tuple[str, ...] = ()
     scored: bool = True
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: SettingOverrides = field(default_factory=SettingOverrides)
     before: str | None = None
     excluded: tuple[str, ...] = ()
     out: Path | None = None

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from ideagora.commands.interrupts import run_async
 from ideagora.commands.judging import result_or_exit_code
-from ideagora.config import load_settings
+from ideagora.config import SettingOverrides, load_settings
 from ideagora.errors import IdeagoraError, UsageError
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.report.console import plain
@@ -45,7 +45,7 @@ class FetchRequest:
     quiet: bool = False
 
 
-def fetch(request: FetchRequest, settings: Mapping[str, Any]) -> int:
+def fetch(request: FetchRequest, settings: SettingOverrides) -> int:
     """Download a published data set after saying size and licence; returns the exit code."""
     from ideagora.benchmarks.fetch.download import fetch
     from ideagora.benchmarks.fetch.listing import look_up, published_data
@@ -98,7 +98,7 @@ class _State(TypedDict, total=False):
 def build(
     benchmark: str,
     data: Path,
-    settings: Mapping[str, Any],
+    settings: SettingOverrides,
     as_json: bool,
     quiet: bool,
     chats: Mapping[str, BaseChatModel] | None = None,

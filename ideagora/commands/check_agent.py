@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from ideagora.commands.interrupts import run_async
-from ideagora.config import Settings, load_settings
+from ideagora.config import SettingOverrides, Settings, load_settings
 from ideagora.errors import IdeagoraError
 from ideagora.graphs.agent import Agent
 from ideagora.graphs.conformance import Check, ConformanceBench, conformance
@@ -21,14 +19,14 @@ from ideagora.graphs.generate import library_session
 from ideagora.registry import find_agent
 from ideagora.report.console import plain
 
-OFFLINE: dict[str, Any] = {
+OFFLINE: SettingOverrides = {
     "model": "offline", "reader_model": None, "judge_model": None, "budget": None, "replay": False,
     "source": "starter",
 }  # fmt: skip
 _MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("–", "dim")}
 
 
-def run(thing: str, topics: tuple[str, ...], flags: Mapping[str, Any], as_json: bool) -> int:
+def run(thing: str, topics: tuple[str, ...], flags: SettingOverrides, as_json: bool) -> int:
     """Check an agent; return 1 if a check failed, else 0."""
     errors = Console(stderr=True)
     logging.getLogger("ideagora").setLevel(logging.ERROR)

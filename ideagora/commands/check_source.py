@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.text import Text
 
-from ideagora.config import Settings, load_settings
+from ideagora.config import SettingOverrides, Settings, load_settings
 from ideagora.errors import IdeagoraError, SettingsError
 from ideagora.graphs.external.in_process.stdout_guard import stdout_guarded
 from ideagora.report.console import plain, print_error
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MARKS = {"passed": ("pass", "green"), "not offered": ("none", "yellow"), "failed": ("FAIL", "red")}
 
 
-def check(source: str, query: str, flags: dict[str, Any], as_json: bool) -> int:
+def check(source: str, query: str, flags: SettingOverrides, as_json: bool) -> int:
     """Test a source; return 0 if nothing failed, else 1."""
     try:
         settings = load_settings(**flags)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ideagora.commands import generate
-from ideagora.config import load_settings
+from ideagora.config import SettingOverrides, load_settings
 from ideagora.models.cache.recording import PREFIX, Recording, load_vectors
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def run(home: Path | None = None, out: Path | None = None, as_json: bool = False
     return generate.run(request, {model: ScriptedChatModel(replies=recording.reply)})
 
 
-def demo_settings(model: str, home: Path) -> dict[str, object]:
+def demo_settings(model: str, home: Path) -> SettingOverrides:
     """Return the settings that the recording needs, in place of the user's own."""
     return {
         "model": model, "reader_model": model, "judge_model": model, "embedder": EMBEDDER,

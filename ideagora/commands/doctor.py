@@ -9,13 +9,13 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from rich.console import Console
 from rich.text import Text
 
 from ideagora import __version__
-from ideagora.config import Settings, load_settings
+from ideagora.config import SettingOverrides, Settings, load_settings
 from ideagora.errors import IdeagoraError
 
 
@@ -28,7 +28,7 @@ class Finding:
     message: str
 
 
-def run(as_json: bool, flags: dict[str, Any]) -> int:
+def run(as_json: bool, flags: SettingOverrides) -> int:
     """Check everything that a run needs; return 0 if a run can start, else 1."""
     console = Console()
     try:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from ideagora.commands.interrupts import run_async
 from ideagora.commands.preloading import preloading
-from ideagora.config import Settings, load_settings
+from ideagora.config import SettingOverrides, Settings, load_settings
 from ideagora.errors import BudgetExhausted, IdeagoraError, SettingsError, TopicNotCovered, UsageError
 from ideagora.graphs.agent import with_ideas
 from ideagora.graphs.generate import (
@@ -65,7 +65,7 @@ class Request:
     options: dict[str, Any] = field(default_factory=dict)
     ideas: int | None = None
     """Number of ideas; ``None``: as many as the agent makes by default."""
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: SettingOverrides = field(default_factory=SettingOverrides)
     before: str | None = None
     excluded: tuple[str, ...] = ()
     focus: str | None = None

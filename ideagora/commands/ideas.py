@@ -16,7 +16,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ideagora.config import load_settings
+from ideagora.config import SettingOverrides, load_settings
 from ideagora.errors import IdeagoraError, IdeasFileError, UsageError
 from ideagora.graphs.run_folder import folder_error, make_private, write_atomically
 from ideagora.importing import Imported, Problem, find_ideas, read_all, read_ideas
@@ -41,7 +41,7 @@ class Request:
     topic: str | None
     out: Path | None
     as_json: bool
-    settings: dict[str, Any]
+    settings: SettingOverrides
     with_seeds: bool = False
 
 
@@ -50,12 +50,12 @@ def import_ideas(request: Request) -> int:
     return _exit_code(lambda errors: _import_ideas(request, errors))
 
 
-def list_names(settings: dict[str, Any], as_json: bool) -> int:
+def list_names(settings: SettingOverrides, as_json: bool) -> int:
     """List the names of imported ideas."""
     return _exit_code(lambda errors: _list_names(load_settings(**settings).home, as_json))
 
 
-def show(name: str, idea: str | None, topic: str | None, settings: dict[str, Any], as_json: bool) -> int:
+def show(name: str, idea: str | None, topic: str | None, settings: SettingOverrides, as_json: bool) -> int:
     """List the ideas of a name or file, or show one in full."""
     return _exit_code(lambda errors: _show(name, idea, topic, load_settings(**settings).home, as_json))
 

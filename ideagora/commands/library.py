@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 from rich.console import Console
@@ -16,7 +16,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from ideagora.config import Settings, load_settings
+from ideagora.config import SettingOverrides, Settings, load_settings
 from ideagora.errors import IdeagoraError, LibraryError, SettingsError, UsageError
 from ideagora.report.console import cell, plain, print_error
 from ideagora.report.figure_table import FigureTable
@@ -32,22 +32,22 @@ _MOST_PROBLEMS = 50
 """Maximum lines on the screen; ``--json`` lists all."""
 
 
-def add(paths: Sequence[Path], flags: dict[str, Any], as_json: bool, quiet: bool) -> int:
+def add(paths: Sequence[Path], flags: SettingOverrides, as_json: bool, quiet: bool) -> int:
     """Add papers from files and folders to the store; return 1 if nothing could be read."""
     return _exit_code(lambda errors: _add(paths, load_settings(**flags), as_json, quiet, errors))
 
 
-def stats(flags: dict[str, Any], as_json: bool) -> int:
+def stats(flags: SettingOverrides, as_json: bool) -> int:
     """Print the contents of the store."""
     return _exit_code(lambda errors: _stats(load_settings(**flags), as_json, errors))
 
 
-def search(query: str, k: int, before: str | None, flags: dict[str, Any], as_json: bool) -> int:
+def search(query: str, k: int, before: str | None, flags: SettingOverrides, as_json: bool) -> int:
     """Print the papers of the store that are most similar to a query."""
     return _exit_code(lambda errors: _search(query, k, before, load_settings(**flags), as_json, errors))
 
 
-def migrate(target: str, source: str | None, flags: dict[str, Any], as_json: bool, quiet: bool) -> int:
+def migrate(target: str, source: str | None, flags: SettingOverrides, as_json: bool, quiet: bool) -> int:
     """Copy all papers of one store to another, which may be a folder or a server."""
     return _exit_code(lambda errors: _migrate(target, source, load_settings(**flags), as_json, quiet, errors))
 

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from ideagora.commands.generate import Request, run
+from ideagora.config import SettingOverrides
 from ideagora.errors import (
     BudgetExhausted,
     IdeagoraError,
@@ -224,7 +225,7 @@ def test_a_source_of_literature_that_was_down_is_asked_again(
     with Loopback(model) as loopback, LiteratureServer(a_field()) as server:
         for name in ("semantic-scholar", "openalex"):
             monkeypatch.setenv(f"IDEAGORA_{name.upper().replace('-', '_')}_URL", server.url(name))
-        settings = {
+        settings: SettingOverrides = {
             "source": "semantic-scholar,openalex", "embedder": "hash", "home": tmp_path,
             "model": "openai/standin", "api_base": loopback.base, "retries": 0,
         }  # fmt: skip

@@ -6,12 +6,12 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import pytest
 
 from ideagora.commands.generate import Request, run
-from ideagora.config import Settings, load_settings
+from ideagora.config import SettingOverrides, Settings, load_settings
 from ideagora.errors import LibraryError, SettingsError, SourceUnavailable
 from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.factory import open_library
@@ -332,7 +332,7 @@ def fast_time(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_run_without_a_lead_says_so_each_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    settings = {"source": "semantic-scholar", "embedder": "hash", "home": tmp_path}
+    settings: SettingOverrides = {"source": "semantic-scholar", "embedder": "hash", "home": tmp_path}
     with LiteratureServer(a_field()) as server:
         monkeypatch.setenv("IDEAGORA_SEMANTIC_SCHOLAR_URL", server.url("semantic-scholar"))
         for as_json in (False, False, True):
@@ -391,7 +391,11 @@ def test_what_was_missing_is_in_the_run_and_its_report(
     with LiteratureServer(a_field(), faults=[Fault(503, service="openalex", forever=True)]) as server:
         for name in ("semantic-scholar", "openalex"):
             monkeypatch.setenv(f"IDEAGORA_{name.upper().replace('-', '_')}_URL", server.url(name))
-        settings = {"source": "semantic-scholar,openalex", "embedder": "hash", "home": tmp_path}
+        settings: SettingOverrides = {
+            "source": "semantic-scholar,openalex",
+            "embedder": "hash",
+            "home": tmp_path,
+        }
         asked = Request(
             topic="language model agents",
             settings=settings,
@@ -413,9 +417,13 @@ def test_a_replay_gives_the_same_without_a_request_when_all_pages_are_too_old(
     with LiteratureServer(a_field()) as server:
         address = server.url("semantic-scholar").replace("//", "//reader:s3cr3tvalue@")
         monkeypatch.setenv("IDEAGORA_SEMANTIC_SCHOLAR_URL", address)
-        settings = {"source": "semantic-scholar", "embedder": "hash", "home": tmp_path / "home"}
+        settings: SettingOverrides = {
+            "source": "semantic-scholar",
+            "embedder": "hash",
+            "home": tmp_path / "home",
+        }
 
-        def made(name: str, **more: Any) -> list[str]:
+        def made(name: str, **more: Unpack[SettingOverrides]) -> list[str]:
             asked = Request(
                 topic="language model agents", settings={**settings, **more}, out=tmp_path / name,
                 options={"allow_thin": True, "branches": 1}, as_json=True, quiet=True,

@@ -14,6 +14,7 @@ import pytest
 
 from ideagora.commands import library as library_command
 from ideagora.commands.generate import Request, run
+from ideagora.config import SettingOverrides
 from ideagora.retrieval.store import store as store_module
 from ideagora.retrieval.store.embedded.read_only_copy import copy_to_temp, is_read_only_store
 from tests.support import command
@@ -26,7 +27,11 @@ LINE = json.dumps({"title": "Planks that tell when they tire", "abstract": "A pl
 def curated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A curator's store with a paper of its own, to which nothing can be written from now on."""
     shutil.copytree(command.filled_home() / "store", tmp_path / "curated")
-    flags = {"home": tmp_path / "curator", "store": str(tmp_path / "curated"), "embedder": "hash"}
+    flags: SettingOverrides = {
+        "home": tmp_path / "curator",
+        "store": str(tmp_path / "curated"),
+        "embedder": "hash",
+    }
     assert library_command.add([write_file(tmp_path, "a.jsonl", LINE)], flags, False, True) == 0
     for path in [tmp_path / "curated", *(tmp_path / "curated").rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
@@ -62,7 +67,7 @@ def test_search_and_stats_read_it_and_add_is_refused(
     curated: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = contents(curated)
-    flags = {"home": tmp_path / "reader", "store": str(curated), "embedder": "hash"}
+    flags: SettingOverrides = {"home": tmp_path / "reader", "store": str(curated), "embedder": "hash"}
     assert library_command.search("planks that tell when they tire", 1, None, flags, True) == 0
     assert json.loads(capsys.readouterr().out)[0]["paper"]["title"] == "Planks that tell when they tire"
     assert library_command.stats(flags, True) == 0

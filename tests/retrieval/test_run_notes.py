@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ideagora.commands.generate import Request, run
+from ideagora.config import SettingOverrides
 from ideagora.errors import SourceUnavailable
 from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.library import Library
@@ -92,7 +93,7 @@ def test_a_source_that_was_down_before_the_stop_is_in_the_report_after_it(
             monkeypatch.setenv(f"IDEAGORA_{name.upper().replace('-', '_')}_URL", server.url(name))
 
         def ended(budget: float) -> int:
-            settings = {
+            settings: SettingOverrides = {
                 "source": "semantic-scholar,openalex", "embedder": "hash", "home": tmp_path,
                 "model": "openai/standin", "api_base": model.base, "budget": budget,
                 "price_prompt": 100.0, "price_completion": 100.0, "retries": 0,

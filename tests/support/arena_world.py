@@ -9,6 +9,7 @@ from typing import Any
 
 from ideagora.agents.arena.judges import CRITERIA, EXPERIMENT_CRITERIA
 from ideagora.commands.arena import Request, run
+from ideagora.config import SettingOverrides
 from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
 from ideagora.schema import Experiment, Idea, Verdict, stable_id
 
@@ -93,7 +94,7 @@ class Held:
         *,
         out: str = "arena",
         judges: Mapping[str, ScriptedChatModel] | None = None,
-        settings: Mapping[str, Any] | None = None,
+        settings: SettingOverrides | None = None,
         topic: Sequence[str] = (),
         topics: Path | None = None,
         fresh: bool = False,

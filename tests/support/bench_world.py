@@ -9,6 +9,7 @@ from typing import Any
 
 from ideagora.benchmarks.ai_idea_bench.samples import shipped_samples
 from ideagora.commands.bench import Request, run, score
+from ideagora.config import SettingOverrides
 from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
 from ideagora.schema import Experiment, Idea, Verdict, stable_id
 
@@ -73,7 +74,7 @@ class Benched:
         judges: Mapping[str, ScriptedChatModel] | None = None,
         out: str = "bench",
         only: Sequence[str] = ("i2t",),
-        settings: Mapping[str, Any] | None = None,
+        settings: SettingOverrides | None = None,
         judges_named: Sequence[str] | None = None,
         rescored: bool = False,
         **options: Any,
