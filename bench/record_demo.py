@@ -25,9 +25,10 @@ from ideagora.commands.demo import OPTIONS, demo_settings, model_name, recording
 from ideagora.commands.generate import Request, run
 from ideagora.config import load_settings
 from ideagora.models.cache.recording import Recording, RecordingHeader, answer_key
-from ideagora.models.chat_models import LiteLLMChatModel, ScriptedChatModel
+from ideagora.models.chat_models import ScriptedChatModel
 from ideagora.models.embeddings.cache import CACHE_FILE
 from ideagora.models.embeddings.vector_files import write_vectors
+from ideagora.models.transport.litellm_chat import LiteLLMChatModel
 
 
 class RecordingChat(LiteLLMChatModel):

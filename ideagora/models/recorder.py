@@ -1,10 +1,12 @@
-"""Store replies and emit the events of requests and calls."""
+"""Store replies, and log requests and calls as events of the run."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict
 
 from ideagora.models.cache.answers import CachedResponse, ResponseCache, utc_now
@@ -43,25 +45,34 @@ class Outcome(TypedDict):
     answered: str | None
 
 
-class EventLog:
-    """Passes every event to the usage tracker and to the run's own log."""
+@dataclass(frozen=True)
+class CallLog:
+    """What a run keeps of its calls: usage, events, and replies that cannot be read."""
 
-    def __init__(self, tracker: UsageTracker, on_event: Callable[[dict[str, Any]], None] | None) -> None:
-        self._tracker = tracker
-        self._on_event = on_event
+    run_id: str
+    """Identity of the run, stored with each answer."""
+    tracker: UsageTracker = field(default_factory=UsageTracker)
+    """Usage of this run; on a resumed run already restored from its events."""
+    on_event: Callable[[dict[str, Any]], None] | None = None
+    """Called with a ``RequestEvent`` before each request is sent, and with a ``CallEvent`` for each attempt
+    and each cached answer."""
+    raw_folder: Path | None = None
+    """Where unreadable replies are saved; ``None``: nowhere."""
+    retry_counts: Mapping[str, int] = field(default_factory=dict)
+    """How many times each request was retried by earlier failed runs, by its key."""
 
     def emit(self, event: Mapping[str, Any]) -> None:
         """Count an event and log it."""
-        self._tracker.record(event)
+        self.tracker.record(event)
         record_answer(event)
-        if self._on_event is not None:
-            self._on_event(dict(event))
+        if self.on_event is not None:
+            self.on_event(dict(event))
 
     def emit_outage(self, turn: Turn[Any], reason: str) -> None:
         """Log that a request was given up for now: results made without its answer are incomplete."""
-        if self._on_event is not None:
+        if self.on_event is not None:
             where = {"role": turn.call.role, "label": current_label.get(), "model": turn.request.model}
-            self._on_event({"event": OUTAGE, **where, "key": turn.request.key, "reason": reason})
+            self.on_event({"event": OUTAGE, **where, "key": turn.request.key, "reason": reason})
 
     def emit_failure(self, turn: Turn[Any], attempt: AttemptRecord, usage: Usage, reason: str) -> None:
         """Log an attempt that brought no answer."""
@@ -82,16 +93,32 @@ class EventLog:
             event["request"] = reply.response.request
         self.emit(event)
 
+    def save_unreadable(self, role: str, key: str, replies: Sequence[ParsedReply[Any]]) -> Path | None:
+        """Save unreadable replies; returns the file, or ``None`` if there is no folder or it is unusable."""
+        if self.raw_folder is None:
+            return None
+        path = self.raw_folder / f"{re.sub(r'[^A-Za-z0-9_-]+', '-', role)}-{key[:12]}.txt"
+        parts = [
+            f"reply {number} of {reply.response.model} ({reply.response.created}): {reply.complaint}\n\n"
+            f"{reply.response.text}\n"
+            for number, reply in enumerate(replies, start=1)
+        ]
+        try:
+            self.raw_folder.mkdir(parents=True, exist_ok=True)
+            path.write_text(redact_keys(f"{'=' * 72}\n".join(parts)), encoding="utf-8")
+        except OSError:  # the replies are still in the cache and on the exception
+            return None
+        return path
+
 
 class TurnRecorder(Generic[A]):
     """Stores the reply to one request, parses it and logs its attempts: an ``AttemptObserver``."""
 
-    def __init__(self, turn: Turn[A], log: EventLog, cache: ResponseCache, run_id: str) -> None:
+    def __init__(self, turn: Turn[A], log: CallLog, cache: ResponseCache) -> None:
         self.reply: ParsedReply[A] | None = None
         self._turn = turn
         self._log = log
         self._cache = cache
-        self._run_id = run_id
         self._response: CachedResponse | None = None
 
     def on_send(self, attempt: AttemptRecord) -> None:
@@ -105,7 +132,7 @@ class TurnRecorder(Generic[A]):
             text=fix_surrogates(redact_keys(str(message.text))),
             finish_reason=message.response_metadata.get("finish_reason"),
             usage=usage,
-            run_id=self._run_id,
+            run_id=self._log.run_id,
             created=utc_now(),
             request=attempt.request,
             alternatives=message.response_metadata.get("alternatives"),

@@ -18,14 +18,14 @@ from ideagora.agents.arena.judges import IdeaPreference
 from ideagora.agents.experiment import PLAN_PARTS, RefinedPlan, RefineInputs
 from ideagora.agents.role import ROLES, answer_format
 from ideagora.config import Settings
-from ideagora.models.cache.answers import ResponseCache
 from ideagora.models.call import Inputs
 from ideagora.models.client import LLMClient
 from ideagora.models.embeddings.embedder import Embedder
 from ideagora.models.embeddings.hash_embedder import HashEmbedder
+from ideagora.models.model_registry import ModelRegistry
 from ideagora.models.offline import ExtractiveModel
 from ideagora.models.parsing.structured_output import UnreadableReply, parse_answer
-from ideagora.models.usage import UsageTracker
+from ideagora.models.recorder import CallLog
 from tests.support.each import each_case
 from tests.support.loopback import Body, Loopback
 from tests.support.role_samples import NAMES, SAMPLES, Remembering, real_embedder, with_weights
@@ -213,13 +213,7 @@ async def test_a_provider_is_sent_every_schema_in_strict_form(tmp_path: Path) ->
 
     with Loopback(reply) as server:
         settings = Settings(model="openai/test", api_base=server.base, home=tmp_path)
-        client = LLMClient(
-            settings,
-            cache=ResponseCache.for_home(tmp_path),
-            tracker=UsageTracker(),
-            embedder=HashEmbedder,
-            run_id="test",
-        )
+        client = LLMClient(ModelRegistry(settings, HashEmbedder), CallLog("test"))
         for name in sorted(NAMES):
             role = ROLES[name]
             answer = await client.ask(role.call(SAMPLES[name].inputs))

@@ -14,11 +14,11 @@ from ideagora.agents.text.faithfulness import find_unsupported
 from ideagora.agents.text.plain_text import strip_formatting, strip_item, strip_title
 from ideagora.config import Settings
 from ideagora.errors import UnreadableAnswer
-from ideagora.models.cache.answers import ResponseCache
 from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
 from ideagora.models.client import LLMClient
 from ideagora.models.embeddings.hash_embedder import HashEmbedder
-from ideagora.models.usage import UsageTracker
+from ideagora.models.model_registry import ModelRegistry
+from ideagora.models.recorder import CallLog
 from ideagora.schema import Experiment, Idea
 from tests.agents.test_roles import complaint
 from tests.support import standin
@@ -194,15 +194,10 @@ def test_steps_may_be_split() -> None:
 
 def door_to(folder: Path, chat: ScriptedChatModel | None = None) -> LLMClient:
     model = "offline" if chat is None else "scripted"
-    return LLMClient(
-        Settings(model=model, home=folder),
-        cache=ResponseCache.for_home(folder),
-        tracker=UsageTracker(),
-        embedder=HashEmbedder,
-        run_id="test",
-        chats={"scripted": chat} if chat else None,
-        raw_folder=folder / "raw",
+    models = ModelRegistry(
+        Settings(model=model, home=folder), HashEmbedder, {"scripted": chat} if chat else None
     )
+    return LLMClient(models, CallLog("test", raw_folder=folder / "raw"))
 
 
 async def test_an_idea_offline(tmp_path: Path) -> None:

@@ -17,13 +17,13 @@ import pytest
 from ideagora.agents.role import ROLES, answer_format
 from ideagora.config import Settings
 from ideagora.errors import UnreadableAnswer
-from ideagora.models.cache.answers import ResponseCache
 from ideagora.models.call import Answer
 from ideagora.models.chat_models import ScriptedChatModel
 from ideagora.models.client import MAX_TURNS, LLMClient
 from ideagora.models.embeddings.hash_embedder import HashEmbedder
+from ideagora.models.model_registry import ModelRegistry
 from ideagora.models.parsing.structured_output import UnreadableReply, parse_answer
-from ideagora.models.usage import UsageTracker
+from ideagora.models.recorder import CallLog
 from tests.support.each import each_case
 from tests.support.role_samples import NAMES, SAMPLES
 
@@ -390,15 +390,8 @@ def test_a_reply_that_was_stopped_short_is_refused_though_it_looks_whole(
 
 
 def door_to(chat: ScriptedChatModel, folder: Path) -> LLMClient:
-    return LLMClient(
-        Settings(model="scripted", home=folder),
-        cache=ResponseCache.for_home(folder),
-        tracker=UsageTracker(),
-        embedder=HashEmbedder,
-        run_id="test",
-        chats={"scripted": chat},
-        raw_folder=folder / "raw",
-    )
+    models = ModelRegistry(Settings(model="scripted", home=folder), HashEmbedder, {"scripted": chat})
+    return LLMClient(models, CallLog("test", raw_folder=folder / "raw"))
 
 
 @pytest.mark.parametrize("name", ["query_planner", "reader", "ideator", "idea_judge"])

@@ -104,7 +104,7 @@ async def test_replay_answers_from_the_cache_alone(tmp_path: Path) -> None:
             answer = await b.client.ask(call())
         base = server.base
     async with client_harness(tmp_path, api_base=base, replay=True, run_id="again") as again:
-        await again.client.check()
+        await again.client.models.check()
         assert await again.client.ask(call()) == answer
         with pytest.raises(ReplayMiss, match=r"judge.*without --replay"):
             await again.client.ask(call("New."))
@@ -300,8 +300,8 @@ async def test_closing_a_client_keeps_the_connections_of_another(tmp_path: Path)
 async def test_the_offline_model_answers_from_the_inputs_for_nothing(tmp_path: Path) -> None:
     chats: dict[str, BaseChatModel] = {"offline": OfflineChatModel(engine=lambda: None)}
     async with client_harness(tmp_path, chats=chats, model="offline", budget=0.01) as b:
-        await b.client.check()
-        b.client.warm_up()
+        await b.client.models.check()
+        b.client.models.warm_up()
         assert await b.client.ask(call()) == Label(label="one", why="two")
         assert (await b.client.ask(call(inputs=Pair(first="three")))).label == "three"
     assert b.tracker.total.cost_usd == 0.0

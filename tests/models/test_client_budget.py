@@ -293,7 +293,7 @@ async def test_a_budget_needs_a_price(tmp_path: Path) -> None:
     with Loopback([GOOD]) as server:
         async with client_harness(tmp_path, server, budget=1.0) as b:
             with pytest.raises(SettingsError, match=r"openai/test.*--price-prompt.*--price-completion"):
-                await b.client.check()
+                await b.client.models.check()
             with pytest.raises(SettingsError):
                 await b.client.ask(call())
         assert server.count == 0

@@ -164,7 +164,7 @@ async def test_settings_that_a_model_does_not_take_are_left_out(tmp_path: Path) 
 async def test_a_missing_key_is_named(tmp_path: Path) -> None:
     async with client_harness(tmp_path, model="anthropic/claude-x", forbid_real_calls=False) as b:
         with pytest.raises(MissingKey, match="ANTHROPIC_API_KEY"):
-            await b.client.check()
+            await b.client.models.check()
         with pytest.raises(MissingKey, match="ANTHROPIC_API_KEY"):
             await b.client.ask(call())
     assert b.events == []

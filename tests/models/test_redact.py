@@ -67,7 +67,7 @@ async def test_an_address_with_a_login_is_refused_in_one_line(
             with pytest.raises(
                 SettingsError, match=r"(--api-base|in the environment).*contains a login"
             ) as caught:
-                await b.client.check()
+                await b.client.models.check()
         assert "pass-word" not in str(caught.value)
         assert "\n" not in str(caught.value)
 

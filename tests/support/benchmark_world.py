@@ -13,10 +13,10 @@ from ideagora.benchmarks.benchmark import Question, Unscored
 from ideagora.config import Settings
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.services import Services
-from ideagora.models.cache.answers import ResponseCache
 from ideagora.models.client import LLMClient
 from ideagora.models.embeddings.hash_embedder import HashEmbedder
-from ideagora.models.usage import UsageTracker
+from ideagora.models.model_registry import ModelRegistry
+from ideagora.models.recorder import CallLog
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.similarity import rank_by_similarity
 from ideagora.schema import Idea, Paper, ScoredPaper, Verdict, stable_id
@@ -54,14 +54,7 @@ async def services_with(
 ) -> AsyncIterator[Services]:
     """Services with a library of these papers; the offline model uses the hash embedder."""
     settings = Settings(home=home, model="offline" if chats is None else next(iter(chats)), embedder="hash")
-    client = LLMClient(
-        settings,
-        cache=ResponseCache.for_home(home),
-        tracker=UsageTracker(),
-        embedder=lambda: EMBEDDER,
-        run_id="run",
-        chats=dict(chats or {}),
-    )
+    client = LLMClient(ModelRegistry(settings, lambda: EMBEDDER, chats), CallLog("run"))
     library = Library(MemorySource(papers), EMBEDDER)
     try:
         yield Services(client, library, None, lambda text: None)

@@ -11,10 +11,11 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel
 
 from ideagora.config import Settings
-from ideagora.models.cache.answers import ResponseCache
 from ideagora.models.call import Answer, Call, Inputs
 from ideagora.models.chat_models import ScriptedChatModel
 from ideagora.models.client import LLMClient
+from ideagora.models.model_registry import ModelRegistry
+from ideagora.models.recorder import CallLog
 from ideagora.models.usage import UsageTracker
 from tests.support.loopback import Loopback
 
@@ -95,18 +96,8 @@ async def client_harness(
     def no_embedder() -> Any:
         raise AssertionError("the test needs no embedder")
 
-    client = LLMClient(
-        loaded,
-        cache=ResponseCache.for_home(home),
-        tracker=tracker,
-        embedder=no_embedder,
-        run_id=run_id,
-        chats=chats,
-        raw_folder=home / "raw",
-        on_event=events.append,
-        sleep=no_sleep,
-        retry_counts=retry_counts,
-    )
+    calls = CallLog(run_id, tracker, events.append, home / "raw", retry_counts or {})
+    client = LLMClient(ModelRegistry(loaded, no_embedder, chats), calls, sleep=no_sleep)
     try:
         yield ClientHarness(client, tracker, events, waits)
     finally:

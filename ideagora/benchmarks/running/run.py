@@ -30,9 +30,7 @@ from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.task import Task
 from ideagora.importing.records import Problem
 from ideagora.models.budget import Budget
-from ideagora.models.cache.answers import ResponseCache
-from ideagora.models.client import LLMClient
-from ideagora.models.usage import UsageTracker
+from ideagora.models.model_registry import ModelRegistry
 
 MOST_PROBLEMS = 5
 """Maximum number of rows of a data set that are reported one by one."""
@@ -74,7 +72,7 @@ async def run_benchmark(
             return finished
         planned, unread = await _plan_runs(run, path, resources)
         budget = load_budget(run.settings, [path, *(one.run.folder for one in planned)])
-        await _check_judges(run, resources, budget)
+        await _check_judges(run, resources)
         ideas = await _generate(run, planned, path, resources, budget)
         ideas = replace(ideas, notes=(*run.notes, *unread, *ideas.notes))
         if not run.judged:
@@ -106,23 +104,15 @@ async def _generate(
     )
 
 
-async def _check_judges(run: BenchmarkRun, resources: BenchmarkResources, budget: Budget) -> None:
+async def _check_judges(run: BenchmarkRun, resources: BenchmarkResources) -> None:
     """Raise the error of a judge without a key, a name or a price before anything is paid for ideas."""
     if not run.judged:
         return
-    client = LLMClient(
-        run.settings,
-        cache=ResponseCache.for_home(run.settings.home),
-        tracker=UsageTracker(),
-        chats=resources.chats,
-        embedder=resources.embedder,
-        run_id=run.identity,
-        budget=budget,
-    )
+    models = ModelRegistry(run.settings, resources.embedder, resources.chats)
     try:
-        await client.check(run.models)
+        await models.check(run.models)
     finally:
-        await client.aclose()
+        await models.aclose()
 
 
 async def _plan_runs(

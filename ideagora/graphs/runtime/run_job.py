@@ -33,10 +33,11 @@ from ideagora.graphs.runtime.run_record import (
 )
 from ideagora.graphs.services import Services
 from ideagora.models.budget import Budget, create_budget
-from ideagora.models.cache.answers import ResponseCache
 from ideagora.models.cache.retry_failed import keys_to_retry, retry_counts
 from ideagora.models.client import LLMClient
 from ideagora.models.embeddings.process_embedder import start_early
+from ideagora.models.model_registry import ModelRegistry
+from ideagora.models.recorder import CallLog
 from ideagora.models.transport.providers import needs_litellm
 from ideagora.models.usage import UsageTracker, current_label, usage_label
 
@@ -125,20 +126,15 @@ def _create_client(
     resources: RunResources,
 ) -> LLMClient:
     """The client of the graph's nodes, which records its calls in the run."""
-    return LLMClient(
-        job.settings,
-        cache=ResponseCache.for_home(job.settings.home),
-        tracker=run.tracker,
-        chats=resources.chats,
-        embedder=resources.embedder,
+    models = ModelRegistry(job.settings, resources.embedder, resources.chats)
+    calls = CallLog(
         run_id=job.identity,
-        raw_folder=folder.path / "raw",
+        tracker=run.tracker,
         on_event=run.on_event,
-        budget=resources.budget,
+        raw_folder=folder.path / "raw",
         retry_counts=retry_counts(folder.events()),
-        slots=resources.slots,
-        cutoff=job.cutoff,
     )
+    return LLMClient(models, calls, budget=resources.budget, slots=resources.slots, cutoff=job.cutoff)
 
 
 def _begin_run(job: Job, folder: RunFolder, listener: Listener, budget: Budget) -> _Run:
@@ -170,8 +166,8 @@ async def _run_graph(
     job: Job, graph: Any, folder: RunFolder, library: Library | None, client: LLMClient, run: _Run
 ) -> tuple[str, ...]:
     """Run the graph, complete the record, and return the outages."""
-    client.warm_up(job.allowed_models)
-    await client.check(job.allowed_models)
+    client.models.warm_up(job.allowed_models)
+    await client.models.check(job.allowed_models)
     if library is not None:
         await library.resolve_exclusions()
     services = Services(client, library, job.options, _note_sender(run.on_event), job.target_paper)

@@ -7,14 +7,17 @@ process sends its own request, and none waits longer than the timeout of one att
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 import time
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from platform import node
 from uuid import uuid4
 
+from ideagora.models.cache.answers import CachedResponse, ResponseCache
 from ideagora.models.sqlite import Database, create_tables, open_database
 
 _TABLE = """CREATE TABLE IF NOT EXISTS claims (
@@ -22,6 +25,8 @@ _TABLE = """CREATE TABLE IF NOT EXISTS claims (
     expires REAL NOT NULL
 ) WITHOUT ROWID"""
 _BUSY_SECONDS = 1.0
+_POLL_SECONDS = 0.1
+"""Interval at which the cache is checked for an answer that another process is fetching."""
 
 
 class RequestClaims:
@@ -45,6 +50,28 @@ class RequestClaims:
         query = "DELETE FROM claims WHERE key = ? AND owner = ?"
         with suppress(sqlite3.Error, OSError), self._database.use() as db:
             db.execute(query, (key, self._owner)).close()
+
+    @asynccontextmanager
+    async def hold(
+        self, key: str, cache: ResponseCache, seconds: float
+    ) -> AsyncIterator[CachedResponse | None]:
+        """Claim a request, waiting ``seconds`` at most for the process that holds its claim.
+
+        Yields:
+            The answer, if another process has just stored it.
+        """
+        deadline = time.monotonic() + seconds
+        cached = None
+        try:
+            while not await asyncio.to_thread(self.take, key, 2 * seconds):
+                await asyncio.sleep(_POLL_SECONDS)
+                cached = await asyncio.to_thread(cache.get, key)
+                if cached is not None or time.monotonic() > deadline:
+                    break
+            # The previous holder of the claim may have stored the answer since the cache was last checked.
+            yield cached or await asyncio.to_thread(cache.get, key)
+        finally:
+            self.release(key)
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""

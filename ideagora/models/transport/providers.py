@@ -179,7 +179,7 @@ def model_price(model: str, settings: Settings) -> Price | None:
     if model in LOCAL_MODELS:
         return FREE
     known = _map_price(*_provider_of(model, settings))
-    configured = _configured_price(settings, known)
+    configured = configured_price(settings, known)
     is_used = configured is not None and (known is None or settings.api_base is not None)
     return configured if is_used else known
 
@@ -213,7 +213,8 @@ def is_loopback(api_base: str | None) -> bool:
         return False
 
 
-def _configured_price(settings: Settings, known: Price | None) -> Price | None:
+def configured_price(settings: Settings, known: Price | None = None) -> Price | None:
+    """The price that the settings state, completed from a known one; ``None``: they state none, or a part."""
     prompt, completion = settings.price_prompt, settings.price_completion
     if prompt is None and completion is None:
         return None
