@@ -1,13 +1,15 @@
-"""Work in the background of a run whose result is not needed, such as filling a cache."""
+"""Fetching and embedding in the background of a run what will be needed soon."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from ideagora.models.embeddings.embedder import Embedder
+from ideagora.retrieval.protocols import Source, SupportsPrefetch
 from ideagora.retrieval.store.hashing import paper_text
 from ideagora.schema import Paper
 
@@ -85,3 +87,31 @@ class EmbeddingAhead:
             await self._is_free.wait()
             some, self._waiting = self._waiting[:_AT_ONCE], self._waiting[_AT_ONCE:]
             await asyncio.to_thread(self._embedder.encode, [paper_text(paper) for paper in some])
+
+
+class Prefetcher:
+    """Fetches papers of a source in the background, if it supports that, and embeds them."""
+
+    def __init__(self, source: Source, embedder: Embedder) -> None:
+        self._source = source if isinstance(source, SupportsPrefetch) else None
+        self.tasks = BackgroundTasks()
+        self.embedding_ahead = EmbeddingAhead(embedder, self.tasks)
+
+    def search(self, queries: Iterable[str], k: int) -> None:
+        """Fetch the k results of each query."""
+        if self._source:
+            for query in queries:
+                self._start(partial(self._source.prefetch_search, query, k))
+
+    def neighbors_of(self, papers: Sequence[Paper]) -> None:
+        """Fetch references and citations of papers, which ``tasks.wait_for`` finds by the papers' ids."""
+        if self._source and papers:
+            self._start(partial(self._source.prefetch, papers), [paper.id for paper in papers])
+
+    def _start(self, fetch: Callable[[], Awaitable[list[Paper]]], about: Iterable[str] = ()) -> None:
+        """Fetch papers, then embed them; ``wait_for`` waits for the first only."""
+
+        async def fetch_papers() -> None:
+            self.embedding_ahead.add(await fetch())
+
+        self.tasks.start(fetch_papers(), about)

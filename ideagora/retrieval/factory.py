@@ -27,6 +27,7 @@ from ideagora.retrieval.run_notes import RunNotes
 from ideagora.retrieval.store.citation_lists import CitationLists
 from ideagora.retrieval.store.fulltext import FullTextStore
 from ideagora.retrieval.store.store import Store
+from ideagora.retrieval.texts.reader import FullTexts
 
 STARTER, LOCAL = "starter", "local"
 OFFLINE_SOURCES = (STARTER, LOCAL)
@@ -221,7 +222,7 @@ def open_library(
     return Library(
         CollectionSource(collection),
         embedder,
-        texts=FullTextStore(store.folder),
+        texts=FullTexts(FullTextStore(store.folder)),
         copy_of=store.copy_of,
         on_close=store.close,
     )
@@ -232,11 +233,11 @@ def _open_with_services(
 ) -> Library:
     run_notes, cache = RunNotes(), open_http_cache(settings, clock)
     source, close = write_through_source(names, settings, store, embedder, run_notes, clock, cache)
+    open_access = open_access_texts(settings, cache, clock) if settings.full_text else None
     return Library(
         source,
         embedder,
-        texts=FullTextStore(store.folder),
-        open_access_texts=open_access_texts(settings, cache, clock) if settings.full_text else None,
+        texts=FullTexts(FullTextStore(store.folder), open_access),
         run_notes=run_notes,
         copy_of=store.copy_of,
         on_close=close,

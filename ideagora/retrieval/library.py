@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
-from ideagora.errors import LibraryError, SourceUnavailable
+from ideagora.errors import SourceUnavailable
 from ideagora.models.embeddings.embedder import Embedder
-from ideagora.retrieval.background import BackgroundTasks, EmbeddingAhead
+from ideagora.retrieval.background import Prefetcher
 from ideagora.retrieval.corpus.paper_set import PaperSet, with_papers
 from ideagora.retrieval.corpus.sample_papers import SamplePapers
 from ideagora.retrieval.current_run import CurrentRun, current_run
-from ideagora.retrieval.http.open_access import FetchedText, OpenAccessTexts
-from ideagora.retrieval.protocols import (
-    Source,
-    SupportsCutoff,
-    SupportsListing,
-    SupportsPrefetch,
-    SupportsRecommendations,
-    SupportsWords,
-)
-from ideagora.retrieval.restrictions.cutoff import LiteratureFilter, title_key
-from ideagora.retrieval.restrictions.exclusions import note_exclusion, resolve_exclusion
-from ideagora.retrieval.restrictions.withheld import WithheldPaper, WithheldPapers
+from ideagora.retrieval.protocols import Source, SupportsWords
+from ideagora.retrieval.restrictions.cutoff import LiteratureFilter
+from ideagora.retrieval.restrictions.restricted_source import RestrictedSource
+from ideagora.retrieval.restrictions.visibility import Visibility
+from ideagora.retrieval.restrictions.withheld import WithheldPaper
+from ideagora.retrieval.retrieval_log import RetrievalLog
 from ideagora.retrieval.run_notes import BEGIN, RunNotes, since_begin
-from ideagora.retrieval.section_selection import READER_TOKENS, select_sections
 from ideagora.retrieval.similarity import rank_by_similarity
 from ideagora.retrieval.spelling import nearest_spelling
-from ideagora.retrieval.store.fulltext import FullText, FullTextStore
-from ideagora.schema import Paper, ScoredPaper, Topic, last_day
-
-TextKind = Literal["full text", "abstract", "title"]
+from ideagora.retrieval.texts.reader import FullTexts, TextKind, TextReader
+from ideagora.retrieval.texts.section_selection import READER_TOKENS
+from ideagora.schema import Paper, ScoredPaper, Topic
 
 
 class Library:
@@ -52,42 +43,43 @@ class Library:
         source: Source,
         embedder: Embedder,
         *,
-        literature_filter: LiteratureFilter | None = None,
-        excluded: tuple[str, ...] = (),
-        texts: FullTextStore | None = None,
-        open_access_texts: OpenAccessTexts | None = None,
+        texts: FullTexts | None = None,
         run_notes: RunNotes | None = None,
         copy_of: Path | None = None,
         on_close: Callable[[], None] | None = None,
     ) -> None:
-        self._source = source
+        """Open a library without restrictions.
+
+        Args:
+            run_notes: those of the source.
+            copy_of: the read-only store of which the source reads a temporary copy.
+            on_close: closes the source.
+        """
         self._embedder = embedder
-        self._filter = literature_filter or LiteratureFilter()
-        self._excluded = excluded
-        self._are_exclusions_resolved = not excluded
-        self._texts = texts
-        self._open_access_texts = open_access_texts
-        self._run_notes = RunNotes() if run_notes is None else run_notes
-        self._first_note = len(self._run_notes)
-        self._active_runs: set[Library] = set()  # shared with the libraries derived from this one
+        self._texts = texts or FullTexts()
         self._copy_of = copy_of
-        self._supplied: SamplePapers | None = None
         self._on_close = on_close
-        self._withheld = WithheldPapers()
-        self._returned_ids: set[str] = set()
-        self._background = BackgroundTasks()
-        self._embedding_ahead = EmbeddingAhead(embedder, self._background)
+        self._active_runs: set[Library] = set()  # shared with the libraries derived from this one
+        self._read_from(source, LiteratureFilter(), RunNotes() if run_notes is None else run_notes)
+
+    def _read_from(self, source: Source, literature_filter: LiteratureFilter, run_notes: RunNotes) -> None:
+        """Restrict a source, for one run."""
+        self._source = source
+        self._log = RetrievalLog(run_notes)
+        is_sample = self._texts.supplied is not None  # a data set's exclusions need not match
+        self._visibility = Visibility(source, literature_filter, self._log, notes_unmatched=not is_sample)
+        self._papers = RestrictedSource(source, self._visibility)
+        self._reader = TextReader(source, self._texts, self._visibility, self._log)
+        self._prefetcher = Prefetcher(source, self._embedder)
 
     def for_topic(self, topic: Topic) -> Library:
         """The same literature with a topic's cut-off and exclusions on top of those in force, for one run.
 
         The user's own ideas and notes are further papers of it, whatever the cut-off.
         """
-        literature_filter = self._filter.narrow(topic.before, topic.excluded)
-        given = {paper.id for paper in (*topic.own, *topic.avoided)}
-        literature_filter = replace(literature_filter, given_ids=literature_filter.given_ids | given)
+        literature_filter = self._visibility.filter.narrow(topic.before, topic.excluded)
         source = with_papers(self._source, PaperSet(topic.own, self._embedder)) if topic.own else self._source
-        return self._derive(source, literature_filter, (*self._excluded, *topic.excluded))
+        return self._derive(source, literature_filter.give((*topic.own, *topic.avoided)), self._texts)
 
     def for_sample(self, supplied: SamplePapers, with_sources: bool) -> Library:
         """The literature of a benchmark's sample: the papers that it supplies, alone or with this library's.
@@ -95,26 +87,16 @@ class Library:
         Full texts are those that it supplies, else those of this library. Apply the topic (``for_topic``)
         afterwards.
         """
-        papers = supplied.papers
-        given = PaperSet(papers, self._embedder)
+        given = PaperSet(supplied.papers, self._embedder)
         source = with_papers(self._source, given) if with_sources else given
-        literature_filter = replace(self._filter, given_ids=frozenset(paper.id for paper in papers))
-        sample = self._derive(source, literature_filter, self._excluded)
-        sample._supplied = supplied
-        return sample
+        literature_filter = self._visibility.filter.give(supplied.papers)
+        return self._derive(source, literature_filter, replace(self._texts, supplied=supplied))
 
-    def _derive(
-        self, source: Source, literature_filter: LiteratureFilter, excluded: tuple[str, ...]
-    ) -> Library:
-        """A library with this one's texts, for one more run or sample."""
+    def _derive(self, source: Source, literature_filter: LiteratureFilter, texts: FullTexts) -> Library:
+        """A library of the same store, for one more run or sample."""
         derived = copy(self)
-        derived._source, derived._filter, derived._excluded = source, literature_filter, excluded
-        derived._are_exclusions_resolved = not excluded
-        derived._first_note = len(self._run_notes)
-        derived._withheld, derived._returned_ids = WithheldPapers(), set()
-        derived._background = BackgroundTasks()
-        derived._embedding_ahead = EmbeddingAhead(self._embedder, derived._background)
-        derived._on_close = None
+        derived._texts, derived._on_close = texts, None
+        derived._read_from(source, literature_filter, self._log.run_notes)
         return derived
 
     def begin_run(
@@ -135,23 +117,20 @@ class Library:
         events = since_begin(earlier)
         if not events:
             emit(BEGIN)
-        self._withheld.begin(emit, events)
-        self._run_notes, self._first_note = RunNotes(), 0
-        self._run_notes.begin(emit, events)
+        self._log.begin(emit, events)
         self._active_runs.add(self)
-        current_run.set(CurrentRun(run_id, self._run_notes, resumed=bool(events)))
+        current_run.set(CurrentRun(run_id, self._log.run_notes, resumed=bool(events)))
         if self._copy_of:
-            self._run_notes.note("read only", str(self._copy_of))
+            self._log.note("read only", str(self._copy_of))
 
     async def resolve_exclusions(self) -> None:
         """Look up and note which papers each exclusion matches, unless the source is unavailable."""
         with suppress(SourceUnavailable):
-            await self._resolve_exclusions()
+            await self._visibility.resolve_exclusions()
 
     def end_run(self) -> None:
         """Stop emitting events."""
-        self._withheld.end()
-        self._run_notes.end()
+        self._log.end()
         self._active_runs.discard(self)
         current_run.set(None)
 
@@ -163,28 +142,28 @@ class Library:
     @property
     def given_ids(self) -> tuple[str, ...]:
         """Ids of the papers that a benchmark's sample supplies, as far as they may be shown."""
-        papers = () if self._supplied is None else self._supplied.papers
-        return tuple(paper.id for paper in papers if self._filter.reason(paper) is None)
+        papers = () if self._texts.supplied is None else self._texts.supplied.papers
+        return tuple(paper.id for paper in papers if self._visibility.filter.reason(paper) is None)
 
     @property
     def fetches_texts(self) -> bool:
         """Whether ``read`` may download a full text that is not stored."""
-        return self._open_access_texts is not None
+        return self._texts.open_access is not None
 
     @property
     def held_back(self) -> list[WithheldPaper]:
         """The papers withheld so far, each once, ordered by id."""
-        return self._withheld.sorted()
+        return self._log.withheld.sorted()
 
     @property
     def notes(self) -> list[str]:
         """Messages since this library was created: failed sources, queries without results, …"""
-        return self._run_notes.messages(self._first_note)
+        return self._log.messages
 
     @property
     def outages(self) -> int:
         """Number of requests since this library was created to which a source did not respond."""
-        return self._run_notes.count("down", self._first_note)
+        return self._log.outages
 
     async def search(self, query: str, k: int = 10) -> list[ScoredPaper]:
         """The k papers most similar to a query, best first.
@@ -194,32 +173,17 @@ class Library:
         Raises:
             SourceUnavailable: the source did not respond.
         """
-        if k < 1:
-            return []
-        limit = k if self._filter.allows_all else 2 * k
-        cutoff = None
-        while True:
-            if cutoff and isinstance(self._source, SupportsCutoff):
-                results = await self._source.search_before(query, limit, cutoff)
-            else:
-                results = await self._source.search(query, limit)
-            allowed = await self._first_allowed(results, k)
-            if len(allowed) == k or len(results) < limit:
-                return allowed
-            limit, cutoff = 2 * limit, self._filter.cutoff  # what is too late is recorded by now
+        return await self._papers.search(query, k)
 
     def size(self) -> int | None:
         """The number of papers that may be shown; ``None`` if the sources are unbounded (web services)."""
-        source = self._source
-        if not isinstance(source, SupportsListing):
-            return None
-        return sum(self._filter.reason(paper) is None for paper in source.all_papers())
+        return self._papers.size()
 
     async def similar(self, papers: Sequence[Paper], query: str) -> list[ScoredPaper]:
         """The given papers, each once, by their similarity to a query; best first, ties by id."""
         unique = {paper.id: paper for paper in papers}.values()
-        allowed = [self._redact(paper) for paper in unique if await self._allows(paper)]
-        with self._embedding_ahead.paused():
+        allowed = [self._visibility.redact(paper) for paper in unique if await self._visibility.allows(paper)]
+        with self._prefetcher.embedding_ahead.paused():
             return await asyncio.to_thread(rank_by_similarity, self._embedder, allowed, query)
 
     async def hidden_near(self, text: str, k: int = 20) -> list[tuple[Paper, float, str]]:
@@ -229,55 +193,32 @@ class Library:
         of a web service, only the papers that this run withheld are compared. An exclusion that matches no
         known paper is compared by its text.
         """
-        if self._filter.allows_all:
-            return []
-        hidden = await self._hidden_like(text, k)
-        named = {title_key(paper.title) for paper, _ in hidden.values()}
-        for exclusion in self._excluded:
-            if " " in exclusion.strip() and title_key(exclusion) not in named:
-                hidden[exclusion] = (Paper(id=exclusion, title=exclusion), "excluded")
+        hidden = await self._papers.hidden(text, k)
         papers = [paper for paper, _ in hidden.values()]
         ranked = await asyncio.to_thread(rank_by_similarity, self._embedder, papers, text)
         return [(one.paper, one.similarity, hidden[one.paper.id][1]) for one in ranked]
-
-    async def _hidden_like(self, text: str, k: int) -> dict[str, tuple[Paper, str]]:
-        """Hidden papers and why they are hidden, by id."""
-        if isinstance(self._source, SupportsListing):
-            found = [scored.paper for scored in await self._source.search(text, k)]
-            return {paper.id: (paper, reason) for paper in found if (reason := self._filter.reason(paper))}
-        return {one.paper_id: (await self._record_of(one), one.why) for one in self.held_back}
-
-    async def _record_of(self, withheld: WithheldPaper) -> Paper:
-        """The record of a withheld paper, or its title alone if the source does not respond."""
-        record = None
-        with suppress(SourceUnavailable):
-            record = await self._source.paper(withheld.paper_id)
-        return (record or Paper(id=withheld.paper_id, title=withheld.title)).model_copy(
-            update={"id": withheld.paper_id}
-        )
 
     async def nearest_spelling(self, text: str) -> str | None:
         """The text with unknown words corrected to words of the papers.
 
         ``None`` if there is nothing to correct or the source cannot list its words (web services).
         """
-        source = self._source
-        if not isinstance(source, SupportsWords):
-            return None
-        return await asyncio.to_thread(nearest_spelling, text, await source.words())
+        words = await self._source.words() if isinstance(self._source, SupportsWords) else None
+        return None if words is None else await asyncio.to_thread(nearest_spelling, text, words)
 
     async def paper(self, paper_id: str) -> Paper | None:
         """The paper with an id; ``None`` if it is unknown or withheld."""
-        paper = await self._source.paper(paper_id)
-        return self._redact(paper) if paper and await self._allows_record(paper) else None
+        return await self._papers.paper(paper_id)
 
     async def references(self, paper: Paper) -> list[Paper]:
         """The papers that a paper cites; [] for a withheld paper."""
-        return await self._neighbors(paper, self._source.references)
+        await self._prefetcher.tasks.wait_for(paper.id)
+        return await self._papers.references(paper)
 
     async def citations(self, paper: Paper) -> list[Paper]:
         """The papers that cite a paper, oldest first; [] for a withheld paper."""
-        return await self._neighbors(paper, self._source.citations)
+        await self._prefetcher.tasks.wait_for(paper.id)
+        return await self._papers.citations(paper)
 
     def prefetch(
         self,
@@ -298,29 +239,10 @@ class Library:
             searches: queries that will be searched for.
             k: number of their results, as ``search`` will be asked for.
         """
-        if isinstance(source := self._source, SupportsPrefetch):
-            limit = k if self._filter.allows_all else 2 * k
-            for query in searches:
-                self._embed_ahead(partial(source.prefetch_search, query, limit))
-            if neighbors_of:
-                ids = [paper.id for paper in neighbors_of]
-                self._embed_ahead(partial(source.prefetch, neighbors_of), ids)
-        for paper in texts_of if self._open_access_texts else ():
-            self._background.start(self._prefetch_text(paper))
-
-    def _embed_ahead(self, fetch: Callable[[], Awaitable[list[Paper]]], about: Iterable[str] = ()) -> None:
-        """Fetch papers in the background, then embed them; ``wait_for`` waits for the first only."""
-
-        async def fetch_papers() -> None:
-            self._embedding_ahead.add(await fetch())
-
-        self._background.start(fetch_papers(), about)
-
-    async def _prefetch_text(self, paper: Paper) -> None:
-        """Download the PDF of a paper, unless its text is stored."""
-        texts = self._open_access_texts
-        if texts and not await self._stored_text(paper, READER_TOKENS):
-            await texts.read(paper, first_version=self._filter.cutoff is not None)
+        self._prefetcher.search(searches, self._visibility.size_of_request(k))
+        self._prefetcher.neighbors_of(neighbors_of)
+        for paper in texts_of if self.fetches_texts else ():
+            self._prefetcher.tasks.start(self._reader.prefetch(paper))
 
     async def recommended(self, paper: Paper, k: int = 10) -> list[Paper] | None:
         """Up to k papers recommended to readers of a paper; [] for a withheld paper.
@@ -330,16 +252,7 @@ class Library:
         Raises:
             SourceUnavailable: no source responded.
         """
-        if not await self._allows(paper):
-            return []
-        limit = k if self._filter.allows_all else 2 * k
-        source = self._source
-        if not isinstance(source, SupportsRecommendations):
-            return None
-        papers = await source.recommended(paper.id, limit)
-        if papers is None:
-            return None
-        return [self._redact(other) for other in papers if await self._allows_record(other)][:k]
+        return await self._papers.recommended(paper, k)
 
     async def citations_per_year(self, paper: Paper) -> dict[int, int] | None:
         """Citations of a paper by year, ascending, for the years that end before the cut-off.
@@ -349,33 +262,14 @@ class Library:
         Raises:
             SourceUnavailable: no source responded.
         """
-        source = self._source
-        if not isinstance(source, SupportsRecommendations) or not await self._allows(paper):
-            return None
-        counts = await source.citations_per_year(paper.id)
-        if counts is None:
-            return None
-        cutoff = self._filter.cutoff
-        allowed = {year: count for year, count in counts.items() if not cutoff or f"{year}-12-31" < cutoff}
-        return dict(sorted(allowed.items()))
+        return await self._papers.citations_per_year(paper)
 
     async def read(self, paper: Paper, tokens: int = READER_TOKENS) -> tuple[str, TextKind]:
         """As ``text``, but downloads the open-access PDF of a paper without stored full text.
 
         Falls back to the abstract, with a note.
         """
-        text, kind = await self.text(paper, tokens)
-        if kind == "full text" or self._open_access_texts is None:
-            return text, kind
-        fetched, reasons = await self._open_access_texts.read(
-            paper, first_version=self._filter.cutoff is not None
-        )
-        full_text = self._fetched_text(paper, fetched, tokens) if fetched else ""
-        if full_text:
-            return full_text, "full text"
-        if reasons and not fetched:
-            self._run_notes.note("no full text", paper.title, "; ".join(reasons))
-        return text, kind
+        return await self._reader.read(paper, tokens)
 
     async def text(self, paper: Paper, tokens: int = READER_TOKENS) -> tuple[str, TextKind]:
         """The longest available text of a paper, and its kind.
@@ -390,21 +284,11 @@ class Library:
         Raises:
             LibraryError: the paper is withheld.
         """
-        if not await self._allows(paper):
-            raise LibraryError(
-                f"paper {paper.id} is withheld for this topic. Use a paper returned by the library."
-            )
-        full_text = await self._stored_text(paper, tokens)
-        if full_text:
-            return full_text, "full text"
-        record = paper if paper.abstract else await self._source.paper(paper.id)
-        if record and record.abstract:
-            return record.abstract, "abstract"
-        return paper.title, "title"
+        return await self._reader.text(paper, tokens)
 
     async def disconnect(self) -> None:
         """Close the connections of this event loop unless another run uses them; the library stays usable."""
-        await self._background.cancel()
+        await self._prefetcher.tasks.cancel()
         if not self._active_runs - {self}:
             await self._source.disconnect()
 
@@ -418,91 +302,3 @@ class Library:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    async def _stored_text(self, paper: Paper, tokens: int) -> str:
-        """The permitted part of a paper's stored full text; empty if there is none."""
-        for texts in (self._supplied, self._texts):
-            full_text = await asyncio.to_thread(texts.get, paper.id) if texts else None
-            if full_text:
-                return self._permitted_text(paper, full_text, tokens)
-        return ""
-
-    def _fetched_text(self, paper: Paper, fetched: FetchedText, tokens: int) -> str:
-        """The permitted part of a downloaded PDF; empty if the PDF turns out to be an excluded paper."""
-        if self._filter.excludes(fetched.paper):
-            reason = "its PDF is an excluded paper"
-            self._withheld.add(f"{paper.id} full text", WithheldPaper(paper.id, paper.title, reason))
-            return ""
-        return self._permitted_text(paper, fetched.text, tokens)
-
-    def _permitted_text(self, paper: Paper, full_text: FullText, tokens: int) -> str:
-        cutoff = self._filter.cutoff
-        if cutoff and not full_text.is_before(cutoff):
-            day = full_text.as_of or "an unknown day"
-            reason = f"its full text is of {day}, not before the cut-off {cutoff}"
-            self._withheld.add(f"{paper.id} full text", WithheldPaper(paper.id, paper.title, reason))
-            return ""
-        return select_sections(
-            [part for part in full_text.sections if not self._filter.mentions_excluded(part.text)], tokens
-        )
-
-    async def _first_allowed(self, results: Sequence[ScoredPaper], k: int) -> list[ScoredPaper]:
-        """The first k results that may be shown; results after them are neither checked nor recorded."""
-        allowed: list[ScoredPaper] = []
-        for result in results:
-            if len(allowed) == k:
-                break
-            if await self._allows_record(result.paper):
-                allowed.append(ScoredPaper(paper=self._redact(result.paper), similarity=result.similarity))
-        return allowed
-
-    async def _neighbors(self, paper: Paper, fetch: Callable[[str], Awaitable[list[Paper]]]) -> list[Paper]:
-        if not await self._allows(paper):
-            return []
-        await self._background.wait_for(paper.id)
-        return [self._redact(other) for other in await fetch(paper.id) if await self._allows_record(other)]
-
-    async def _allows(self, paper: Paper) -> bool:
-        """Whether a paper passed in by a caller may be shown, by its own record and by the source's."""
-        if not await self._allows_record(paper):
-            return False
-        if self._filter.allows_all or paper.id in self._returned_ids:
-            return True
-        record = await self._source.paper(paper.id)
-        return record is None or await self._allows_record(record)
-
-    async def _allows_record(self, paper: Paper) -> bool:
-        """Whether a record may be shown; records it as withheld if not."""
-        await self._resolve_exclusions()
-        reason = self._filter.reason(paper)
-        if reason:
-            self._withheld.add(paper.id, WithheldPaper(paper.id, paper.title, reason))
-        return reason is None
-
-    async def _resolve_exclusions(self) -> None:
-        """Exclude the titles and ids of all matching papers, since other records may carry them."""
-        if self._are_exclusions_resolved:
-            return
-        literature_filter = self._filter
-        for exclusion in [await resolve_exclusion(text, self._source) for text in self._excluded]:
-            if exclusion:
-                names = [
-                    name
-                    for paper in exclusion.papers
-                    for name in (paper.title, paper.arxiv_id, paper.doi)
-                    if name
-                ]
-                literature_filter = literature_filter.narrow(None, names)
-                if exclusion.papers or self._supplied is None:  # a data set's exclusions need not match
-                    note_exclusion(exclusion, self._run_notes)
-        self._filter, self._are_exclusions_resolved = literature_filter, True
-
-    def _redact(self, paper: Paper) -> Paper:
-        """The paper as callers may see it: without references and without counts from after the cut-off."""
-        self._returned_ids.add(paper.id)
-        if self._filter.allows_all:
-            return paper
-        cutoff = self._filter.cutoff
-        is_late = cutoff and last_day(paper.citations_as_of or "9999") >= cutoff
-        counts = {"citation_count": None, "citations_as_of": None} if is_late else {}
-        return paper.model_copy(update={"references": None, **counts})

@@ -11,10 +11,11 @@ import pytest
 from ideagora.errors import LibraryError, StoreCorrupted
 from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.library import Library
-from ideagora.retrieval.section_selection import estimate_tokens, select_sections
 from ideagora.retrieval.store.fulltext import CitedWork, FullText, FullTextStore, Section, SectionKind
 from ideagora.retrieval.store.source import StoreSource
 from ideagora.retrieval.store.store import Store
+from ideagora.retrieval.texts.reader import FullTexts
+from ideagora.retrieval.texts.section_selection import estimate_tokens, select_sections
 from ideagora.schema import Paper, Topic
 from tests.support.each import each_case
 
@@ -134,7 +135,7 @@ def library(tmp_path: Path) -> Library:
     texts = FullTextStore(store.folder)
     named = Section(kind="related", heading="Related", text="As Smith’s “The Banned Paper\nof Ours” has it.")
     texts.put([(PAPER.id, FullText(sections=(section("method", 2), named), as_of="2021-04-02"))])
-    return Library(StoreSource(store, EMBEDDER), EMBEDDER, texts=texts, on_close=store.close)
+    return Library(StoreSource(store, EMBEDDER), EMBEDDER, texts=FullTexts(texts), on_close=store.close)
 
 
 async def test_the_reader_gets_the_full_text_where_there_is_one(library: Library) -> None:
@@ -160,8 +161,8 @@ async def test_a_version_after_the_cut_off_is_withheld(library: Library, before:
 
 async def test_a_version_without_a_date_is_withheld(library: Library) -> None:
     with library:
-        assert library._texts
-        library._texts.put([(PAPER.id, FullText(sections=(section("method", 2),)))])
+        assert library._texts.stored
+        library._texts.stored.put([(PAPER.id, FullText(sections=(section("method", 2),)))])
         assert (await library.for_topic(Topic(text="x", before="2025")).text(PAPER))[1] == "abstract"
         assert (await library.for_topic(Topic(text="x")).text(PAPER))[1] == "full text"
 

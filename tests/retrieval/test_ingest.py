@@ -19,6 +19,7 @@ from ideagora.retrieval.library import Library
 from ideagora.retrieval.store.fulltext import FullTextStore
 from ideagora.retrieval.store.source import StoreSource
 from ideagora.retrieval.store.store import Store
+from ideagora.retrieval.texts.reader import FullTexts
 from ideagora.schema import Paper, Topic
 from tests.support.local_files import FIRST_TITLE, SECOND_TITLE, article, write_file
 from tests.support.script import Script
@@ -214,7 +215,7 @@ def test_references_become_citations_also_when_the_cited_comes_later(store: Stor
 
 async def test_the_full_text_reaches_the_reader(store: Store, tmp_path: Path) -> None:
     add(store, write_file(tmp_path, "a.pdf", article(references=["X. A title that is cited here. 2001."])))
-    library = Library(StoreSource(store, EMBEDDER), EMBEDDER, texts=FullTextStore(store.folder))
+    library = Library(StoreSource(store, EMBEDDER), EMBEDDER, texts=FullTexts(FullTextStore(store.folder)))
     (result,) = await library.search("bridges", 5)
     text, kind = await library.text(result.paper)
     assert kind == "full text"

@@ -147,7 +147,7 @@ async def test_what_was_fetched_is_embedded_before_it_is_compared(tmp_path: Path
     ahead = EmbeddingAhead(Recording(), tasks)
     with LiteratureServer(WORKS) as server:
         async with opened(server, tmp_path) as (library, papers):
-            library._embedding_ahead = ahead
+            library._prefetcher.embedding_ahead = ahead
             with ahead.paused():
                 library.prefetch(neighbors_of=papers)
                 assert await lists(library, papers) == [["s2:old"], ["s2:young"]] * 3

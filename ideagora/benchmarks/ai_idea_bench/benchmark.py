@@ -29,7 +29,7 @@ from ideagora.retrieval.corpus.sample_papers import SamplePapers
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.ingest.documents import Document
 from ideagora.retrieval.lookup import find_paper
-from ideagora.retrieval.section_selection import select_sections
+from ideagora.retrieval.texts.section_selection import select_sections
 from ideagora.schema import Idea, Paper, Topic, Verdict
 
 if TYPE_CHECKING:

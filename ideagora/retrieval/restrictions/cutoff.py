@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ideagora.schema import Paper, last_day
@@ -29,6 +29,8 @@ class LiteratureFilter:
     excluded_titles: frozenset[str] = field(default_factory=frozenset)
     given_ids: frozenset[str] = field(default_factory=frozenset)
     """Papers that a task supplies: they are withheld for their date only if it is certainly too late."""
+    exclusions: tuple[str, ...] = ()
+    """The excluded ids and titles as they were given."""
 
     def narrow(self, before: str | None, excluded: Iterable[str]) -> LiteratureFilter:
         """A filter with the earlier of the two cut-off dates and all exclusions.
@@ -37,14 +39,25 @@ class LiteratureFilter:
             before: ISO date; of a partial one the first day counts.
             excluded: ids or titles.
         """
-        exclusions = list(excluded)
+        exclusions = tuple(excluded)
         days = [day for day in (self.cutoff, first_day(before) if before else None) if day]
         return replace(
-            self,
+            self.exclude_names(exclusions),
             cutoff=min(days) if days else None,
-            excluded_ids=self.excluded_ids | {_id_key(exclusion) for exclusion in exclusions} - {""},
-            excluded_titles=self.excluded_titles | {title_key(exclusion) for exclusion in exclusions} - {""},
+            exclusions=(*self.exclusions, *exclusions),
         )
+
+    def exclude_names(self, names: Sequence[str]) -> LiteratureFilter:
+        """A filter that also excludes papers with one of these ids or titles."""
+        return replace(
+            self,
+            excluded_ids=self.excluded_ids | {_id_key(name) for name in names} - {""},
+            excluded_titles=self.excluded_titles | {title_key(name) for name in names} - {""},
+        )
+
+    def give(self, papers: Iterable[Paper]) -> LiteratureFilter:
+        """A filter with further papers that the task supplies."""
+        return replace(self, given_ids=self.given_ids | {paper.id for paper in papers})
 
     @property
     def allows_all(self) -> bool:

@@ -9,7 +9,7 @@ from ideagora.errors import SourceUnavailable
 from ideagora.retrieval.http.client import NotCached
 from ideagora.retrieval.protocols import Source
 from ideagora.retrieval.restrictions.cutoff import LiteratureFilter, possible_ids, title_key
-from ideagora.retrieval.run_notes import RunNotes
+from ideagora.retrieval.retrieval_log import RetrievalLog
 from ideagora.schema import Paper
 
 _SEARCH_RESULTS = 20
@@ -29,6 +29,12 @@ class Exclusion(NamedTuple):
     papers: tuple[Paper, ...]
     nearest: Paper | None = None
     """The paper with the most similar title, if none matches."""
+
+    @property
+    def names(self) -> list[str]:
+        """The titles and ids of the papers, since other records of them may carry only some."""
+        fields = [field for paper in self.papers for field in (paper.title, paper.arxiv_id, paper.doi)]
+        return [field for field in fields if field]
 
 
 async def resolve_exclusion(text: str, source: Source) -> Exclusion | None:
@@ -50,14 +56,14 @@ async def resolve_exclusion(text: str, source: Source) -> Exclusion | None:
     return Exclusion(text, papers, None if papers else _nearest(text, results))
 
 
-def note_exclusion(exclusion: Exclusion, run_notes: RunNotes) -> None:
+def note_exclusion(exclusion: Exclusion, log: RetrievalLog) -> None:
     """Note which papers an exclusion matches."""
     if exclusion.papers:
         matches = ", ".join(f"“{paper.title}” ({paper.id})" for paper in exclusion.papers)
-        run_notes.note("ban", exclusion.text, matches)
+        log.note("ban", exclusion.text, matches)
     else:
         nearest = exclusion.nearest
-        run_notes.note("ban missed", exclusion.text, f"“{nearest.title}” ({nearest.id})" if nearest else "")
+        log.note("ban missed", exclusion.text, f"“{nearest.title}” ({nearest.id})" if nearest else "")
 
 
 def _nearest(text: str, papers: list[Paper]) -> Paper | None:

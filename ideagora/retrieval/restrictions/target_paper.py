@@ -19,8 +19,8 @@ from ideagora.retrieval.ingest.formats.pdf_layout import extract_abstract, extra
 from ideagora.retrieval.ingest.formats.pdf_subprocess import read_with_limits
 from ideagora.retrieval.ingest.identifiers import Identifiers
 from ideagora.retrieval.restrictions.cutoff import possible_ids
-from ideagora.retrieval.section_selection import select_sections
 from ideagora.retrieval.store.fulltext import FullText
+from ideagora.retrieval.texts.section_selection import select_sections
 from ideagora.retrieval.untrusted_json import clean_text
 from ideagora.schema import Paper, Record
 

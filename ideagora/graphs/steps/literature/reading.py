@@ -16,7 +16,7 @@ from ideagora.agents.views import is_our_summary, paper_brief
 from ideagora.errors import IdeagoraError, UnreadableAnswer
 from ideagora.graphs.services import Services
 from ideagora.models.offline import text as texts
-from ideagora.retrieval.library import TextKind
+from ideagora.retrieval.texts.reader import TextKind
 from ideagora.schema import Entity, Paper, Reading, Serialized, Topic, serialize
 
 MAX_READ_CHARACTERS = 48_000

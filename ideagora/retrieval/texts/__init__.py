@@ -1,0 +1,1 @@
+"""Full texts: which sections a role is shown, and where texts are read from."""
