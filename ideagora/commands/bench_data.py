@@ -19,6 +19,7 @@ from ideagora.commands.interrupts import run_async
 from ideagora.commands.judging import result_or_exit_code
 from ideagora.config import SettingOverrides, load_settings
 from ideagora.errors import IdeagoraError, UsageError
+from ideagora.graphs.run_fields import RunFields
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.report.console import plain
 
@@ -159,7 +160,7 @@ async def _filter(
         graph.add_edge("filter_references", END)
         return graph
 
-    def finish(state: Mapping[str, Any], tracker: Any, down: tuple[str, ...]) -> dict[str, Any]:
+    def finish(state: Mapping[str, Any], tracker: Any, down: tuple[str, ...]) -> RunFields:
         results.append(state.get("result", {}))
         return {}
 

@@ -19,6 +19,7 @@ from ideagora.config import Settings
 from ideagora.errors import IdeagoraError, TopicNotCovered
 from ideagora.graphs.agent import Agent
 from ideagora.graphs.generate import folder_for, generate
+from ideagora.graphs.run_fields import RunFields
 from ideagora.graphs.runtime.events import Listener
 from ideagora.graphs.task import Task
 from ideagora.retrieval.run_notes import WARNING_PREFIXES
@@ -263,7 +264,7 @@ def literature_notes(runs: Sequence[AgentRun]) -> tuple[str, ...]:
 
 def _notes_in(folder: Path) -> Iterator[str]:
     try:
-        record: dict[str, Any] = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+        record: RunFields = json.loads((folder / "run.json").read_text(encoding="utf-8"))
         yield from [str(note) for note in record.get("notes", ())]
     except (OSError, ValueError, AttributeError, TypeError):
         return

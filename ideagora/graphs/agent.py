@@ -14,6 +14,7 @@ from ideagora.schema import Idea, Topic, Usage
 
 if TYPE_CHECKING:  # every process of an external agent imports this module
     from ideagora.config import Group
+    from ideagora.graphs.run_fields import TaskFields
     from ideagora.graphs.services import Services
 
 
@@ -73,7 +74,7 @@ class Agent:
     failures: Callable[[Any], list[Failure]] = lambda state: [*state.get("failures", [])]
     notes: Callable[[Any], list[str]] = lambda state: [*state.get("notes", [])]
     """Notes for the report, such as papers that could not be read."""
-    results: Callable[[Any], dict[str, Any]] = lambda state: {}
+    results: Callable[[Any], TaskFields] = lambda state: {}
     """Further fields of ``run.json``, for the report."""
     fingerprint: str = ""
     """Changes with the code or file of an external agent, so that old runs are not reused."""

@@ -23,18 +23,17 @@ from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
 from filelock import FileLock, Timeout
 
 from ideagora.errors import FolderUnusable, RunBusy, RunError
+from ideagora.graphs.run_fields import RunFields
 from ideagora.models.cache.retry_failed import RETRIED
 from ideagora.models.redact import one_line
 from ideagora.schema import Idea
 
 log = logging.getLogger(__name__)
-IDEAS_HASH = "ideas_sha256"
-"""Field of ``run.json``: the hash of a finished run's ``ideas.jsonl``, to detect later changes."""
 OWNER = ".owner"
 """File that names the process using the folder, and marks a run's folder before ``run.json`` exists."""
 
@@ -125,15 +124,15 @@ class RunFolder:
         except OSError:
             return "unknown process"
 
-    def read(self) -> dict[str, Any] | None:
+    def read(self) -> RunFields | None:
         """``run.json``, or ``None`` for a folder without a readable one."""
         try:
             record = json.loads((self.path / "run.json").read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError, ValueError):
             return None
-        return record if isinstance(record, dict) else None
+        return cast("RunFields", record) if isinstance(record, dict) else None
 
-    def write(self, record: Mapping[str, Any]) -> None:
+    def write(self, record: RunFields) -> None:
         """Replace ``run.json`` in one step."""
         self._write("run.json", json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
@@ -152,7 +151,7 @@ class RunFolder:
         if record.get("status") != "done":
             return None
         try:
-            if record.get(IDEAS_HASH, self.ideas_hash()) != self.ideas_hash():
+            if record.get("ideas_sha256", self.ideas_hash()) != self.ideas_hash():
                 log.warning(
                     "%s has changed since it was written: the run starts over", self.path / "ideas.jsonl"
                 )
@@ -206,7 +205,7 @@ def _without_queries(arguments: Sequence[str]) -> list[str]:
     return [re.sub(r"(?<=://)([^?\s]*)\?\S*", r"\1", argument) for argument in arguments]
 
 
-def _topic_of(record: Mapping[str, Any]) -> str:
+def _topic_of(record: RunFields) -> str:
     topic = record.get("topic")
     return str(topic.get("text", "?"))[:60] if isinstance(topic, dict) else "?"
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from ideagora.config import Settings
 from ideagora.errors import AgentFailed, IdeagoraError
 from ideagora.graphs.agent import Agent, Origin
+from ideagora.graphs.run_fields import TaskFields
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.runtime.job import Finished, Job, RunResources
 from ideagora.graphs.runtime.run_job import run_job
@@ -18,7 +19,7 @@ from ideagora.graphs.runtime.run_record import identity_parts
 from ideagora.graphs.steps.recollections import recollection_notes, with_recollections
 from ideagora.models.redact import one_line
 from ideagora.models.usage import UsageTracker
-from ideagora.schema import Idea, Topic, stable_id
+from ideagora.schema import Idea, Topic, serialize, stable_id
 
 if TYPE_CHECKING:
     from ideagora.retrieval.corpus.sample_papers import SamplePapers
@@ -94,9 +95,7 @@ async def run_task(
     """
     ideas: list[Idea] = []
 
-    async def finish(
-        state: Mapping[str, Any], tracker: UsageTracker, down: tuple[str, ...]
-    ) -> dict[str, Any]:
+    async def finish(state: Mapping[str, Any], tracker: UsageTracker, down: tuple[str, ...]) -> TaskFields:
         made = task.agent.ideas(state, _origin(task, tracker))
         ideas.extend(await _compare_with_hidden(task, made, restricted))
         folder.write_ideas(ideas)
@@ -165,11 +164,11 @@ def _topic_shown(task: Task, library: Library | None) -> Topic:
     return task.topic.model_copy(update={"inspirations": library.given_ids})
 
 
-def _topic_of_agent(task: Task, ideas: Sequence[Idea]) -> dict[str, Any]:
+def _topic_of_agent(task: Task, ideas: Sequence[Idea]) -> TaskFields:
     """The field ``topic`` of ``run.json`` if the agent chose the topic, else nothing."""
     if task.topic.text != task.agent.own_topic or not ideas:
         return {}
-    return {"topic": task.topic.model_copy(update={"text": ideas[0].topic}).model_dump(mode="json")}
+    return {"topic": serialize(task.topic.model_copy(update={"text": ideas[0].topic}))}
 
 
 def _target_paper(agent: Agent, library: Library) -> Callable[[], Awaitable[TargetPaper]] | None:
@@ -186,9 +185,9 @@ def _target_paper(agent: Agent, library: Library) -> Callable[[], Awaitable[Targ
     return read
 
 
-def _record(task: Task) -> dict[str, Any]:
+def _record(task: Task) -> TaskFields:
     return {
-        "topic": task.topic.model_dump(mode="json"),
+        "topic": serialize(task.topic),
         "agent": task.agent.name,
         "options": task.options.model_dump(mode="json"),
         "notes": _notes(task),
@@ -196,7 +195,7 @@ def _record(task: Task) -> dict[str, Any]:
     }
 
 
-def _literature(task: Task) -> dict[str, Any]:
+def _literature(task: Task) -> TaskFields:
     if task.papers is None:
         return {}
     return {

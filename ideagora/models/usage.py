@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
-from ideagora.schema import Serialized, Usage
+from ideagora.schema import Serialized, Usage, serialize
 
 current_label: ContextVar[str | None] = ContextVar("ideagora_label", default=None)
 """Label of the calls made in this context (``branch 1``), for usage per branch."""
@@ -130,6 +130,25 @@ class AnswerUsage:
     usage: Usage
     latest: str
     """When the last answer was created."""
+
+
+class UsageByName(TypedDict):
+    """Usage in total, by role and by label."""
+
+    total: Serialized[Usage]
+    roles: dict[str, Serialized[Usage]]
+    labels: dict[str, Serialized[Usage]]
+
+
+class UsageSummary(UsageByName):
+    """The usage of a run, as ``run.json`` has it."""
+
+    cached: int
+    """Number of answers from the cache."""
+    estimated_calls: int
+    """Number of the calls behind ``total.estimated_usd``, interrupted ones included."""
+    answers: UsageByName
+    """The original usage of the answers used, whichever run paid for them."""
 
 
 class UsageTracker:
@@ -250,32 +269,28 @@ class UsageTracker:
         """Usage of one label."""
         return self._labels.get(name, Usage()) + self._interrupted_usage(label=name)
 
-    def summary(self) -> dict[str, Any]:
-        """For ``run.json``: ``{"total": usage, "cached": count, "roles": {role: usage}, "labels": …}``.
-
-        ``estimated_calls`` counts the calls behind ``total.estimated_usd``, interrupted ones included.
-        ``answers`` is the original usage of the answers used, whichever run paid for them.
-        """
+    def summary(self) -> UsageSummary:
+        """The usage so far, for ``run.json``."""
         roles = sorted({*self.by_role, *self._cached})
         labels = {
             name for name in (*self._labels, *(e.get("label") for e in self._interrupted.values())) if name
         }
         return {
-            "total": self.total.model_dump(),
+            "total": serialize(self.total),
             "estimated_calls": self._estimated_calls + len(self._interrupted),
             "cached": self.cached,
             "answers": self._answers_summary(),
-            "roles": {role: self.of_role(role).model_dump() for role in roles},
-            "labels": {name: self.of_label(name).model_dump() for name in sorted(labels)},
+            "roles": {role: serialize(self.of_role(role)) for role in roles},
+            "labels": {name: serialize(self.of_label(name)) for name in sorted(labels)},
         }
 
-    def _answers_summary(self) -> dict[str, Any]:
+    def _answers_summary(self) -> UsageByName:
         roles = {role: _sum(self._answer_usage[role]) for role in sorted(self._answer_usage)}
-        labels = {name: used.usage.model_dump() for name, used in sorted(self.answers_by_label.items())}
+        labels = {name: serialize(used.usage) for name, used in sorted(self.answers_by_label.items())}
         total = sum(roles.values(), Usage())
         return {
-            "total": total.model_dump(),
-            "roles": {role: usage.model_dump() for role, usage in roles.items()},
+            "total": serialize(total),
+            "roles": {role: serialize(usage) for role, usage in roles.items()},
             "labels": labels,
         }
 

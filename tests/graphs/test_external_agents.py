@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         yield opened
 
 
-Ran = tuple[list[Idea], dict[str, Any], list[dict[str, Any]]]
+Ran = tuple[list[Idea], Mapping[str, Any], list[dict[str, Any]]]
 Run = Callable[..., Any]
 
 

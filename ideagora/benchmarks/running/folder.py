@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypedDict, cast
 
 from ideagora.benchmarks.results.records import (
     RESULTS_FILE,
@@ -17,6 +17,7 @@ from ideagora.config import Settings
 from ideagora.errors import RunError
 from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE
 from ideagora.evaluators.judging.verdict_log import VerdictLog
+from ideagora.graphs.run_fields import RunFields
 from ideagora.graphs.run_folder import RunFolder, now
 from ideagora.graphs.runtime.run_record import IDENTITY_FIELDS
 from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry
@@ -25,9 +26,57 @@ REPORT_FILES = ("report.html", "report.md", "results.csv", "comparisons.csv", "c
 """Files that ``report/bench`` writes, besides ``plots/``."""
 
 
+class OptionFields(TypedDict, total=False):
+    """The options of a benchmark's run in ``run.json``."""
+
+    judges: list[str]
+    protocols: list[str]
+    only: list[str]
+    ideas: int
+    epochs: int
+    benchmark: list[str]
+    """The benchmark's own options, as ``NAME=VALUE``."""
+    before: str | None
+
+
+class AgentFields(TypedDict):
+    """An agent of a benchmark's run in ``run.json``."""
+
+    agent: str
+    source: str
+    samples: int | None
+    ideas: int | None
+    missing: dict[str, int]
+    """Reasons why it has no idea -> number of samples."""
+
+
+class BenchmarkFields(RunFields, total=False):
+    """The fields of a benchmark in ``run.json``."""
+
+    generated_by: str
+    created: str
+    options: OptionFields
+    data: str | None
+    samples: list[str]
+    contestants: list[AgentFields]
+    entries: str
+    """Digest of the ideas."""
+    judging: str
+    """Identity of the verdicts."""
+    idea_notes: list[str]
+    idea_outages: list[str]
+    """Notes and outages while the ideas were generated."""
+    verdicts: int
+
+
+def read_record(folder: RunFolder) -> BenchmarkFields:
+    """``run.json`` of a benchmark's folder; empty if there is none."""
+    return cast("BenchmarkFields", folder.read() or {})
+
+
 def run_record(
     run: BenchmarkRun, agents: Sequence[AgentSummary], notes: Sequence[str], digest: str, down: Sequence[str]
-) -> dict[str, Any]:
+) -> BenchmarkFields:
     """The fields of a benchmark in ``run.json``."""
     plan = run.plans[0]
     return {
@@ -71,24 +120,23 @@ def record_ideas(
     down: tuple[str, ...],
 ) -> None:
     """Record a folder whose ideas are not judged yet."""
-    previous = folder.read() or {}
-    folder.write(
-        {
-            "id": run.identity,
-            "created": previous.get("created", now()),
-            **run_record(run, agents, notes, IdeaLog(folder.path).digest, down),
-            "settings": run.settings.model_dump(mode="json", include=set(IDENTITY_FIELDS)),
-            "seed": run.settings.seed,
-            "status": "incomplete" if down else "generated",
-            "outages": list(down),
-            "finished": now(),
-        }
-    )
+    previous = read_record(folder)
+    record: BenchmarkFields = {
+        "id": run.identity,
+        "created": previous.get("created", now()),
+        **run_record(run, agents, notes, IdeaLog(folder.path).digest, down),
+        "settings": run.settings.model_dump(mode="json", include=set(IDENTITY_FIELDS)),
+        "seed": run.settings.seed,
+        "status": "incomplete" if down else "generated",
+        "outages": list(down),
+        "finished": now(),
+    }
+    folder.write(record)
 
 
 def load_finished(folder: RunFolder) -> tuple[BenchmarkResult, ...] | None:
     """The results of a finished benchmark; ``None`` if it is not finished, or a file has changed since."""
-    record = folder.read() or {}
+    record = read_record(folder)
     complete = record.get("status") == "done" and (folder.path / RESULTS_FILE).exists()
     if not complete or record.get("ideas_sha256") != folder.ideas_hash():
         return None
@@ -129,7 +177,7 @@ def _delete_reports(folder: RunFolder) -> None:
 
 def reset_if_changed(folder: RunFolder, ideas: IdeaLog) -> None:
     """Delete checkpoints and verdicts if the ideas have changed since the last attempt."""
-    if (folder.read() or {}).get("entries") != ideas.digest:
+    if read_record(folder).get("entries") != ideas.digest:
         folder.delete_checkpoints()
         (folder.path / VERDICTS_FILE).unlink(missing_ok=True)
 

@@ -17,7 +17,7 @@ from ideagora.benchmarks.results.records import (
 from ideagora.benchmarks.results.scoring import complete_verdicts, of_protocol, score_log
 from ideagora.benchmarks.running.errors import errors_named
 from ideagora.benchmarks.running.evaluation import BenchmarkEvaluation
-from ideagora.benchmarks.running.folder import reset_if_changed, run_record
+from ideagora.benchmarks.running.folder import BenchmarkFields, reset_if_changed, run_record
 from ideagora.benchmarks.running.idea_log import IdeaLog
 from ideagora.benchmarks.running.records import BenchmarkResources, BenchmarkRun
 from ideagora.errors import BudgetExhausted
@@ -121,7 +121,7 @@ class _Scoring:
 
     def finish(
         self, state: Mapping[str, Any], tracker: UsageTracker, down: tuple[str, ...]
-    ) -> dict[str, Any]:
+    ) -> BenchmarkFields:
         """Write the results at the end of the judging; returns what ``run.json`` records of it."""
         self.write("incomplete" if down else "complete", tracker, down)
         verdicts = len(VerdictLog(self.folder.path))

@@ -10,7 +10,14 @@ from typing import Any
 from ideagora.benchmarks.benchmark import Benchmark, Plan
 from ideagora.benchmarks.registry import find_benchmark
 from ideagora.benchmarks.results.records import AgentSummary, BenchmarkResult
-from ideagora.benchmarks.running.folder import delete_judging, keep_earlier, load_finished
+from ideagora.benchmarks.running.folder import (
+    AgentFields,
+    BenchmarkFields,
+    delete_judging,
+    keep_earlier,
+    load_finished,
+    read_record,
+)
 from ideagora.benchmarks.running.idea_log import IdeaLog
 from ideagora.benchmarks.running.judge import FolderIdeas, judge_ideas
 from ideagora.benchmarks.running.records import BenchmarkResources, BenchmarkRun
@@ -40,7 +47,7 @@ def load_run(
     benchmark_options = tuple(map(str, options.get("benchmark", ())))
     benchmark = find_benchmark(str(record["agent"]), benchmark_options)
     before = options.get("before")
-    data = Path(record["data"]) if record.get("data") else None
+    data = Path(recorded) if (recorded := record.get("data")) else None
     samples = benchmark.load(data).samples
     if lacking := [name for name in record["samples"] if name not in samples]:
         raise UsageError(f"The data set has no sample {lacking[0]!r} any more, which {folder} has ideas for.")
@@ -63,13 +70,13 @@ def load_run(
     )
 
 
-def _record_of(folder: Path) -> Mapping[str, Any]:
+def _record_of(folder: Path) -> BenchmarkFields:
     """The record of a benchmark run that has all its ideas.
 
     Raises:
         UsageError: there is none in the folder, or ideas are missing.
     """
-    record = RunFolder(folder, "").read() or {}
+    record = read_record(RunFolder(folder, ""))
     is_run = isinstance(record.get("options"), Mapping) and "samples" in record
     if not is_run or not (folder / "ideas.jsonl").exists():
         raise UsageError(
@@ -83,7 +90,7 @@ def _record_of(folder: Path) -> Mapping[str, Any]:
     return record
 
 
-def _with_settings_of(record: Mapping[str, Any], settings: Settings) -> Settings:
+def _with_settings_of(record: BenchmarkFields, settings: Settings) -> Settings:
     """The settings with those of the folder that judging depends on and that the command does not state."""
     recorded = {**(record.get("settings") or {}), "seed": record.get("seed", settings.seed)}
     names = [name for name in KEPT if name in recorded and name not in settings.model_fields_set]
@@ -93,12 +100,12 @@ def _with_settings_of(record: Mapping[str, Any], settings: Settings) -> Settings
 def judged_already(run: BenchmarkRun, path: Path) -> tuple[BenchmarkResult, ...]:
     """The folder's results if they are those of the run's plans on its ideas; empty if they are not."""
     folder = RunFolder(path, "")
-    if (folder.read() or {}).get("judging") != run.judging_identity(run.generated or ""):
+    if read_record(folder).get("judging") != run.judging_identity(run.generated or ""):
         return ()
     return load_finished(folder) or ()
 
 
-def _contestants(record: Mapping[str, Any]) -> ResolvedContestants:
+def _contestants(record: BenchmarkFields) -> ResolvedContestants:
     """The contestants by name; their ideas are in the folder."""
     rows = record.get("contestants", ())
     return ResolvedContestants((), tuple(ContestantIdeas(one["agent"], one["source"], ()) for one in rows))
@@ -113,7 +120,7 @@ async def rescore(
         BudgetExhausted: the budget is spent; the folder contains the results so far.
         IdeagoraError: a fatal error. Progress is saved; the same command resumes.
     """
-    record = RunFolder(path, "").read() or {}
+    record = read_record(RunFolder(path, ""))
     before = str(record.get("id", ""))
     with RunFolder(path, run.identity, replaces=before) as folder:
         if resources.fresh and not run.settings.replay and (keys := keys_to_retry(folder.events())):
@@ -126,13 +133,17 @@ async def rescore(
             delete_judging(folder)
         elif (finished := load_finished(folder)) is not None:
             return finished
-        agents = [AgentSummary(**_summary(one)) for one in record.get("contestants", ())]
+        agents = [_summary(one) for one in record.get("contestants", ())]
         budget = load_budget(run.settings, [path])
         ideas = FolderIdeas(IdeaLog(path), agents, run.notes)
         return await judge_ideas(run, folder, ideas, resources, budget)
 
 
-def _summary(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: row.get(name) for name in ("agent", "source", "samples", "ideas")} | {
-        "missing": dict(row.get("missing") or {})
-    }
+def _summary(row: AgentFields) -> AgentSummary:
+    return AgentSummary(
+        agent=row["agent"],
+        source=row["source"],
+        samples=row.get("samples"),
+        ideas=row.get("ideas"),
+        missing=dict(row.get("missing") or {}),
+    )

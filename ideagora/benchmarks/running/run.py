@@ -11,7 +11,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ideagora.benchmarks.results.records import BenchmarkResult
-from ideagora.benchmarks.running.folder import keep_earlier, load_finished, record_ideas, reset
+from ideagora.benchmarks.running.folder import (
+    keep_earlier,
+    load_finished,
+    read_record,
+    record_ideas,
+    reset,
+)
 from ideagora.benchmarks.running.generated import all_ideas, summarize_agents
 from ideagora.benchmarks.running.idea_log import IdeaLog, write_ideas
 from ideagora.benchmarks.running.judge import FolderIdeas, judge_ideas
@@ -59,7 +65,7 @@ async def run_benchmark(
         BudgetExhausted: the budget is spent; the folder contains the results so far.
         IdeagoraError: a fatal error. Progress is saved; the same command resumes.
     """
-    record = RunFolder(path, "").read() or {}
+    record = read_record(RunFolder(path, ""))
     scored = str(record.get("id")) if record.get("generated_by") == run.identity else run.identity
     with RunFolder(path, run.identity, replaces=scored) as folder:
         if scored != run.identity:  # judged again since, by ``ideagora bench score``

@@ -6,22 +6,20 @@ Answers are cached by the texts shown to the judge, so an extended arena only pa
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from ideagora.errors import RunError
+from ideagora.evaluators.arena.folder import ArenaFields, Growth
 from ideagora.schema import stable_id
 
 if TYPE_CHECKING:
     from ideagora.evaluators.arena.tournament import Arena
 
-FIELD = "grows"
-"""Field of ``run.json`` with the hashes that an extension is checked against."""
 
-
-def growth_record(arena: Arena) -> dict[str, Any]:
-    """Hashes of the settings, which must not change, and of the members, which may be extended."""
+def growth_record(arena: Arena) -> Growth:
+    """The hashes of an arena, which an extension is checked against."""
     return {"frame": stable_id(*arena.frame), "members": [stable_id(one) for one in arena.members]}
 
 
@@ -43,22 +41,22 @@ def find_smaller_arena(path: Path, arena: Arena) -> str | None:
     return str(record.get("id"))
 
 
-def _record(path: Path) -> Mapping[str, Any]:
+def _record(path: Path) -> ArenaFields:
     try:
         record = json.loads((path / "run.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}  # opening the folder raises the error
-    return record if isinstance(record, dict) else {}
+    return cast("ArenaFields", record) if isinstance(record, dict) else {}
 
 
-def _difference(record: Mapping[str, Any], arena: Arena) -> str | None:
+def _difference(record: ArenaFields, arena: Arena) -> str | None:
     """Why ``arena`` does not extend the recorded one, or ``None`` if it does."""
-    names, topics = (set(_texts(record, *of)) for of in (("contestants", "agent"), ("topics", "text")))
+    names, topics = _texts(record.get("contestants"), "agent"), _texts(record.get("topics"), "text")
     if gone := sorted(names - set(arena.contestants.names)):
         return f"{', '.join(gone)} competed in it and {'is' if len(gone) == 1 else 'are'} missing here"
     if gone := sorted(topics - {topic.text for topic in arena.topics}):
         return f"its topic “{gone[0][:60]}” is missing here"
-    now, then = growth_record(arena), record.get(FIELD)
+    now, then = growth_record(arena), record.get("grows")
     if not isinstance(then, dict) or then.get("frame") != now["frame"]:
         return "its judges, options or settings differ"
     if not set(then.get("members") or [""]) <= set(now["members"]):
@@ -66,6 +64,5 @@ def _difference(record: Mapping[str, Any], arena: Arena) -> str | None:
     return None
 
 
-def _texts(record: Mapping[str, Any], field: str, name: str) -> list[str]:
-    rows = record.get(field)
-    return [str(row[name]) for row in rows if isinstance(row, dict) and name in row] if rows else []
+def _texts(rows: Iterable[object] | None, field: str) -> set[str]:
+    return {str(row[field]) for row in rows or () if isinstance(row, dict) and field in row}

@@ -3,26 +3,50 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, cast
 
 from ideagora.config import Settings
 from ideagora.errors import RunError
 from ideagora.evaluators.arena.entries.lineup import PARTS, Contestant, Lineup, MissingEntry, run_number
 from ideagora.evaluators.arena.entries.selection import flag_injections
-from ideagora.evaluators.arena.leaderboard.records import Leaderboard, leaderboard_from_json
+from ideagora.evaluators.arena.leaderboard.records import ContestantFields, Leaderboard, leaderboard_from_json
 from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE, recover_verdicts
+from ideagora.graphs.run_fields import RunFields
 from ideagora.graphs.run_folder import RunFolder, folder_error, write_atomically
 from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry
-from ideagora.schema import Idea, Topic, Verdict
+from ideagora.schema import Idea, Serialized, Topic, Usage, Verdict
 
 LEADERBOARD_FILE = "leaderboard.json"
 SHOWN = "shown"
 """Key in an entry's ``extra``: its parts as shown to the judges."""
 
 
-def shown_parts(idea: Idea) -> dict[str, Any]:
+class Growth(TypedDict):
+    """Hashes that the extension of an arena is checked against."""
+
+    frame: str
+    """Of the settings, which must not change."""
+    members: list[str]
+    """Of the members, which may be extended."""
+
+
+class ArenaFields(RunFields, total=False):
+    """The fields of an arena in ``run.json``."""
+
+    options: Mapping[str, Any]
+    topics: list[Serialized[Topic]]
+    contestants: Sequence[ContestantFields]
+    entries: str
+    """Digest of the ideas."""
+    grows: Growth
+    answers: dict[str, Serialized[Usage]]
+    """Usage of the answers, by label."""
+    verdicts: int
+
+
+def shown_parts(idea: Idea) -> Mapping[str, object]:
     """The parts of an idea that judges see, as JSON values."""
     return idea.model_dump(mode="json", include={*PARTS, "experiment"}, exclude_none=True)
 
@@ -36,7 +60,7 @@ def as_judged(idea: Idea) -> Idea:
     return Idea.model_validate({**idea.model_dump(), **parts})
 
 
-def write_entries(folder: RunFolder, lineup: Lineup, shown: Mapping[str, Mapping[str, Any]]) -> None:
+def write_entries(folder: RunFolder, lineup: Lineup, shown: Mapping[str, Mapping[str, object]]) -> None:
     """Write ``ideas.jsonl``: the original entries, each with its parts as shown to the judges."""
     folder.write_ideas(
         [
@@ -80,12 +104,12 @@ def load_verdicts(path: Path) -> list[Verdict]:
     return list(recover_verdicts(path / VERDICTS_FILE).values())
 
 
-def load_finished(folder: RunFolder) -> tuple[Lineup, dict[str, Any]] | None:
+def load_finished(folder: RunFolder) -> tuple[Lineup, dict[str, Serialized[Usage]]] | None:
     """Lineup and usage of a finished arena, or ``None`` if it is not finished.
 
     An arena that has lost verdicts or entries is not finished; they are restored from the cache.
     """
-    ideas, record = folder.finished_ideas(), folder.read() or {}
+    ideas, record = folder.finished_ideas(), read_record(folder)
     if ideas is None or not (folder.path / LEADERBOARD_FILE).exists():
         return None
     try:
@@ -103,7 +127,12 @@ def load_finished(folder: RunFolder) -> tuple[Lineup, dict[str, Any]] | None:
     return Lineup(topics, contestants, tuple(record.get("notes", ())), flag_injections(contestants)), usage
 
 
-def _contestant(entry: Mapping[str, Any], ideas: list[Idea]) -> Contestant:
+def read_record(folder: RunFolder) -> ArenaFields:
+    """``run.json`` of an arena's folder; empty if there is none."""
+    return cast("ArenaFields", folder.read() or {})
+
+
+def _contestant(entry: ContestantFields, ideas: list[Idea]) -> Contestant:
     own = [idea for idea in ideas if idea.agent == entry["agent"]]
     return Contestant(
         name=entry["agent"],
@@ -129,6 +158,6 @@ def reset(folder: RunFolder, settings: Settings) -> None:
 
 def reset_if_changed(folder: RunFolder, lineup: Lineup) -> None:
     """Delete checkpoints and verdicts if the entries have changed since the last attempt."""
-    if (folder.read() or {}).get("entries") != lineup.digest:
+    if read_record(folder).get("entries") != lineup.digest:
         folder.delete_checkpoints()
         (folder.path / VERDICTS_FILE).unlink(missing_ok=True)

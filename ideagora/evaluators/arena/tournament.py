@@ -20,9 +20,9 @@ from ideagora.evaluators.arena.entries.diversity import diversity_by_agent
 from ideagora.evaluators.arena.entries.lineup import ContestantIdeas, Lineup, MissingEntry
 from ideagora.evaluators.arena.entries.selection import build_lineup, generated_ideas
 from ideagora.evaluators.arena.evaluation import STYLE, ArenaEvaluation
-from ideagora.evaluators.arena.extension import FIELD as GROWTH
 from ideagora.evaluators.arena.extension import find_smaller_arena, growth_record
 from ideagora.evaluators.arena.folder import (
+    ArenaFields,
     load_finished,
     load_verdicts,
     reset,
@@ -58,7 +58,7 @@ from ideagora.graphs.runtime.run_record import identity_parts
 from ideagora.graphs.task import Task
 from ideagora.models.budget import Budget
 from ideagora.models.usage import UsageTracker
-from ideagora.schema import Topic, stable_id
+from ideagora.schema import Topic, serialize, stable_id
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -187,10 +187,10 @@ async def _judge(
     boards: list[Leaderboard] = []
     evaluation = _create_evaluation(arena, lineup)
 
-    def finish(state: Mapping[str, Any], tracker: UsageTracker, down: tuple[str, ...]) -> dict[str, Any]:
+    def finish(state: Mapping[str, Any], tracker: UsageTracker, down: tuple[str, ...]) -> ArenaFields:
         final = without_unstyled(lineup, state.get("dropped", []))
         write_entries(folder, final, {one: shown_parts(idea) for one, idea in evaluation.restyled.items()})
-        usage = {name: used.usage.model_dump() for name, used in sorted(tracker.answers_by_label.items())}
+        usage = {name: serialize(used.usage) for name, used in sorted(tracker.answers_by_label.items())}
         verdicts = load_verdicts(folder.path)
         status: Ending = "incomplete" if down else "complete"
         result = JudgingResult(verdicts, _expected_verdicts(arena, final), usage, status, down)
@@ -292,15 +292,15 @@ def without_unstyled(lineup: Lineup, unstyled: Iterable[Sequence[Any]]) -> Lineu
     return replace(lineup, contestants=tuple(contestants))
 
 
-def _record(arena: Arena, lineup: Lineup) -> dict[str, Any]:
+def _record(arena: Arena, lineup: Lineup) -> ArenaFields:
     """The fields of an arena in ``run.json``."""
     return {
         "topic": {"text": arena.title},
         "agent": "arena",
         "options": arena.options.model_dump(mode="json"),
-        "topics": [topic.model_dump(mode="json") for topic in lineup.topics],
+        "topics": [serialize(topic) for topic in lineup.topics],
         "contestants": [summarize(one).as_json() for one in lineup.contestants],
         "entries": lineup.digest,
-        GROWTH: growth_record(arena),
+        "grows": growth_record(arena),
         "notes": list(lineup.notes),
     }

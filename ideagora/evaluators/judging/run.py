@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ideagora.config import Settings
 from ideagora.evaluators.judging.evaluation import Evaluation
 from ideagora.evaluators.judging.verdict_log import VerdictLog
+from ideagora.graphs.run_fields import RunFields
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.runtime.job import Job, RunResources
 from ideagora.graphs.runtime.run_job import run_job
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 STEPS = 100
 """Maximum number of steps of the graph besides its rounds."""
 
-Finish = Callable[[Mapping[str, Any], UsageTracker, tuple[str, ...]], Mapping[str, Any]]
+Finish = Callable[[Mapping[str, Any], UsageTracker, tuple[str, ...]], RunFields]
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class JudgingTask:
     settings: Settings
     models: tuple[str, ...]
     """The models that may be called."""
-    record: Mapping[str, Any]
+    record: RunFields
     """Fields of ``run.json`` besides the settings."""
     questions: int | None
     """Maximum number of questions; ``None`` if the rounds are known to end."""

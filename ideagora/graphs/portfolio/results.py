@@ -13,9 +13,11 @@ from ideagora.graphs.portfolio.records import (
     PortfolioRecord,
     QuestionOfIdea,
 )
+from ideagora.graphs.run_fields import TaskFields
+from ideagora.schema import serialize
 
 
-def results(state: Mapping[str, Any]) -> dict[str, Any]:
+def results(state: Mapping[str, Any]) -> TaskFields:
     """The field ``portfolio`` of ``run.json``; nothing if the run ended before the ranking."""
     if "map" not in state:
         return {}
@@ -28,7 +30,7 @@ def results(state: Mapping[str, Any]) -> dict[str, Any]:
         mean=round(sum(distances) / len(distances), 4) if distances else None,
         rounds=state.get("rounds", 0),
     )
-    return {"portfolio": record.model_dump(mode="json")}
+    return {"portfolio": serialize(record)}
 
 
 def _point(state: Mapping[str, Any], position: int) -> MapPoint:

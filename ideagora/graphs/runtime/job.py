@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ideagora.config import Settings
+from ideagora.graphs.run_fields import RunFields
 from ideagora.graphs.services import Services
 from ideagora.models.usage import UsageTracker
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from ideagora.retrieval.restrictions.target_paper import TargetPaper
 
 
-Finished = Mapping[str, Any] | Awaitable[Mapping[str, Any]]
+Finished = RunFields | Awaitable[RunFields]
 """What ``Job.finish`` returns; it may be a coroutine."""
 
 
@@ -49,7 +50,7 @@ class Job:
     identity: str
     """The same for the same work; identifies folder, checkpoints and run."""
     settings: Settings
-    record: Mapping[str, Any]
+    record: RunFields
     """Fields of ``run.json`` besides the settings: topic, agent, options, …"""
     build: Callable[[], Any]
     """Returns the graph, not compiled."""

@@ -18,7 +18,8 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from ideagora.errors import IdeagoraError
-from ideagora.graphs.run_folder import IDEAS_HASH, RunFolder, folder_error, now
+from ideagora.graphs.run_fields import RunFields
+from ideagora.graphs.run_folder import RunFolder, folder_error, now
 from ideagora.graphs.runtime.checkpoints import DamagedCheckpoints, last_state, open_saver
 from ideagora.graphs.runtime.events import BeginEvent, Listener, NoteEvent, RetriedEvent, StepEvents
 from ideagora.graphs.runtime.job import Job, RunResources
@@ -94,13 +95,13 @@ async def run_job(
             record["notes"] = [restart_note(run.changes), *record["notes"]]
         return outages
     except BaseException as error:
-        record.update(status=failure_status(error), error=error_text(error))
+        record |= {"status": failure_status(error), "error": error_text(error)}
         raise
     finally:
         await client.aclose()
         if library is not None:
-            record.update(await _end_library(library, record["notes"]))
-        record.update(usage=run.tracker.summary(), finished=now())
+            record |= await _end_library(library, record["notes"])
+        record |= {"usage": run.tracker.summary(), "finished": now()}
         folder.write(record)
 
 
@@ -108,7 +109,7 @@ async def run_job(
 class _Run:
     """What is recorded while a job runs."""
 
-    record: dict[str, Any]
+    record: RunFields
     """The content of ``run.json``."""
     tracker: UsageTracker
     outages: Outages
@@ -176,13 +177,13 @@ async def _run_graph(
         state, error = await _stream_or_restart(job, graph, folder, context, run.on_event)
     outages = (*job.down, *_find_outages(error, run.outages))
     finished = job.finish(state, run.tracker, outages)
-    run.record.update(
-        **(await finished if isawaitable(finished) else finished),
-        status="incomplete" if outages else "done",
-        error=" ".join(outages) or None,
-        outages=list(outages),
-    )
-    run.record[IDEAS_HASH] = folder.ideas_hash()
+    run.record |= await finished if isawaitable(finished) else finished
+    run.record |= {
+        "status": "incomplete" if outages else "done",
+        "error": " ".join(outages) or None,
+        "outages": list(outages),
+        "ideas_sha256": folder.ideas_hash(),
+    }
     return outages
 
 
@@ -209,7 +210,7 @@ def _can_resume(previous: str | None, job: Job, folder: RunFolder) -> bool:
     return True
 
 
-async def _end_library(library: Library, notes: list[str]) -> dict[str, Any]:
+async def _end_library(library: Library, notes: list[str]) -> RunFields:
     """End the library's part of the run; return its fields of the record."""
     await library.disconnect()
     library.end_run()

@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ideagora import __version__
 from ideagora.agents.role import ROLES
 from ideagora.config import Settings
 from ideagora.errors import BudgetExhausted, IdeagoraError
+from ideagora.graphs.run_fields import HeldBack, RunFields
 from ideagora.graphs.run_folder import now
 from ideagora.graphs.runtime.job import Job
 from ideagora.models.request import server_address
@@ -56,7 +57,7 @@ def identity_parts(
     ]
 
 
-def first_record(job: Job, previous: Mapping[str, Any]) -> dict[str, Any]:
+def first_record(job: Job, previous: RunFields) -> RunFields:
     """``run.json`` at the start of a run."""
     return {
         "id": job.identity,
@@ -78,20 +79,26 @@ def first_record(job: Job, previous: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def changes(previous: Mapping[str, Any], record: Mapping[str, Any]) -> list[str]:
+def changes(previous: RunFields, record: RunFields) -> list[str]:
     """What has changed since a run began: versions, prompts, the program's own code."""
-    reasons = []
-    for part in ("versions", "prompts"):
-        before, after = previous.get(part), record[part]
-        if isinstance(before, Mapping):
-            reasons += [
-                f"{name} was {str(before[name])[:20]}, is {str(after[name])[:20]}" if part == "versions"
-                else f"the prompt {name} has changed"
-                for name in sorted(before.keys() & after.keys()) if before[name] != after[name]
-            ]  # fmt: skip
+    reasons = [
+        f"{name} was {str(before)[:20]}, is {str(after)[:20]}"
+        for name, before, after in _differences(previous.get("versions"), record["versions"])
+    ]
+    reasons += [
+        f"the prompt {name} has changed"
+        for name, _, _ in _differences(previous.get("prompts"), record["prompts"])
+    ]
     if not reasons and previous.get("code") not in (None, record["code"]):
         reasons.append("the program's code has changed")
     return reasons
+
+
+def _differences(before: object, after: Mapping[str, str]) -> Iterator[tuple[str, object, str]]:
+    """The names that both have with different values, and these values."""
+    if isinstance(before, Mapping):
+        common = sorted(before.keys() & after.keys())
+        yield from ((name, before[name], after[name]) for name in common if before[name] != after[name])
 
 
 def restart_note(changed: Sequence[str]) -> str:
@@ -121,7 +128,7 @@ def _versions() -> Mapping[str, str]:
     return installed
 
 
-def hidden_papers(library: Library) -> list[dict[str, str]]:
+def hidden_papers(library: Library) -> list[HeldBack]:
     """The papers that the library withheld, each with the reason."""
     return [{"id": paper_id, "title": title, "why": why} for paper_id, title, why in library.held_back]
 

@@ -12,6 +12,7 @@ from ideagora.benchmarks.benchmark import Benchmark, Measure, Plan, ProtocolName
 from ideagora.benchmarks.registry import find_benchmark
 from ideagora.benchmarks.results.records import BenchmarkResult, read_results
 from ideagora.benchmarks.results.scoring import complete_verdicts, ids_by_sample
+from ideagora.benchmarks.running.folder import BenchmarkFields
 from ideagora.benchmarks.running.idea_log import IdeaLog
 from ideagora.errors import RunError
 from ideagora.evaluators.judging.verdict_log import VerdictLog
@@ -57,7 +58,7 @@ class ExportedRun:
     """A benchmark's folder. Ideas and verdicts are read from the disk for one sample at a time."""
 
     benchmark: Benchmark[Any]
-    record: Mapping[str, Any]
+    record: BenchmarkFields
     """``run.json``"""
     results: tuple[BenchmarkResult, ...]
     """One per protocol."""
@@ -153,7 +154,7 @@ def load_exported_run(folder: Path, benchmark: Benchmark[Any] | None = None) -> 
         RunError: it is not the folder of a benchmark, or has no results yet.
         UsageError: the benchmark is not known.
     """
-    record = map_strings(RunFolder(folder, "").read() or {}, clean)
+    record: BenchmarkFields = map_strings(RunFolder(folder, "").read() or {}, clean)
     results = read_results(folder, lambda content: map_strings(content, clean))
     if not results:
         raise RunError(f"{folder} has no results. Judge its ideas: ideagora bench score {folder}")

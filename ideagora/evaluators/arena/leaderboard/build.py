@@ -23,7 +23,7 @@ from ideagora.evaluators.arena.leaderboard.standings import RatingInput, compute
 from ideagora.evaluators.arena.leaderboard.voted import read_votes
 from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.statistics.runs.diversity import Diversity
-from ideagora.schema import Usage, Verdict
+from ideagora.schema import Serialized, Usage, Verdict
 
 Ending = Literal["complete", "budget", "incomplete"]
 OFFLINE_JUDGE = "offline"
@@ -36,7 +36,7 @@ class JudgingResult:
     verdicts: Sequence[Verdict]
     expected: int
     """Maximum number of verdicts that the schedule asks for."""
-    answers: Mapping[str, Any] = field(default_factory=dict)
+    answers: Mapping[str, Serialized[Usage]] = field(default_factory=dict)
     """Usage of the answers, by label."""
     status: Ending = "complete"
     """``budget``: the budget was spent first; ``incomplete``: a provider or source was down."""

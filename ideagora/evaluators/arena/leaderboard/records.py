@@ -5,10 +5,10 @@ Reading is lenient: fields that an older version did not write have defaults, un
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from pydantic import Field, TypeAdapter
 
@@ -224,6 +224,24 @@ class FlaggedIdea:
     flags: tuple[str, ...]
 
 
+class MissingFields(TypedDict):
+    """``MissingEntry`` as JSON."""
+
+    topic: str
+    reason: str
+
+
+class ContestantFields(TypedDict):
+    """What is read again of a ``ContestantSummary`` in ``run.json``."""
+
+    agent: str
+    ideas: int
+    source: str
+    missing: Sequence[MissingFields]
+    left_out: int
+    runs: NotRequired[int]
+
+
 @dataclass(frozen=True, kw_only=True)
 class ContestantSummary:
     """What one contestant competed with."""
@@ -240,9 +258,9 @@ class ContestantSummary:
     usage: Usage = field(default_factory=Usage)
     flagged: tuple[FlaggedIdea, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> ContestantFields:
         """The entry in ``run.json`` and ``leaderboard.json``."""
-        content: dict[str, Any] = _contestant_adapter().dump_python(self)
+        content: ContestantFields = _contestant_adapter().dump_python(self)
         return content
 
 
