@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
@@ -18,9 +18,10 @@ from weakref import WeakValueDictionary
 from ideagora.config import Settings
 from ideagora.errors import IdeagoraError, TopicNotCovered
 from ideagora.graphs.agent import Agent
-from ideagora.graphs.generate import folder_for, generate
+from ideagora.graphs.generate import OpenLibrary, folder_for, generate_one
 from ideagora.graphs.run_fields import RunFields
 from ideagora.graphs.runtime.events import Listener
+from ideagora.graphs.runtime.job import RunResources
 from ideagora.graphs.task import Task
 from ideagora.retrieval.run_notes import WARNING_PREFIXES
 from ideagora.schema import Idea, Topic
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from ideagora.models.budget import Budget
-    from ideagora.models.embeddings.embedder import Embedder
-    from ideagora.retrieval.library import Library
 
 RUNS = "runs"
 """Name of the folder that contains the agents' runs."""
@@ -44,8 +43,6 @@ NOT_COVERED = (
 )
 NAMED = 3
 """Maximum number of runs listed for an outage."""
-
-OpenLibrary = Callable[[], tuple["Library", Callable[[], "Embedder"]]]
 
 
 @dataclass(frozen=True)
@@ -155,9 +152,9 @@ async def run_agents(
     if not runs:
         return
     concurrency = runs[0].task.settings.concurrency
-    generation = _Generation(
-        runs, library, listener, on_result, chats, budget, slots=asyncio.Semaphore(concurrency)
-    )
+    slots = asyncio.Semaphore(concurrency)
+    resources = RunResources(lambda: library()[1](), listener, chats, budget, slots)
+    generation = _Generation(runs, library, on_result, resources)
     queue = iter(enumerate(runs))
     try:
         async with asyncio.TaskGroup() as group:
@@ -173,11 +170,8 @@ class _Generation:
 
     runs: Sequence[AgentRun]
     library: OpenLibrary
-    listener: Listener
     on_result: Callable[[int, RunResult], None]
-    chats: Mapping[str, BaseChatModel] | None
-    budget: Budget | None
-    slots: asyncio.Semaphore
+    resources: RunResources
     external: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_EXTERNAL))
     folders: WeakValueDictionary[Path, asyncio.Lock] = field(default_factory=WeakValueDictionary)
     done: int = 0
@@ -186,24 +180,24 @@ class _Generation:
         """Take one run after the other."""
         for position, run in queue:
             result = await self._run(position, run)
-            if self.budget is not None:
-                self.budget.settle(str(run.folder))
+            if self.resources.budget is not None:
+                self.resources.budget.settle(str(run.folder))
             self.done += 1
             self.on_result(position, result)
             self._report(position, "failed" if result.missing else "done", result.missing)
 
     async def _run(self, position: int, run: AgentRun) -> RunResult:
         def on_event(event: Mapping[str, Any]) -> None:
-            self.listener({**event, "run": position + 1})
+            self.resources.listener({**event, "run": position + 1})
 
         lock = self.folders.setdefault(run.folder, asyncio.Lock())
         async with lock, self.external if run.task.agent.context else nullcontext():
             self._report(position, "started")
-            return await _result_of(run, self.library, on_event, self.chats, self.budget, self.slots)
+            return await _result_of(run, self.library, replace(self.resources, listener=on_event))
 
     def _report(self, position: int, status: str, reason: str | None = None) -> None:
         run = self.runs[position]
-        self.listener({
+        self.resources.listener({
             "event": "arena", "stage": "ideas", "status": status, "reason": reason, "agent": run.name,
             "topic": run.task.topic.text, "number": position + 1, "total": len(self.runs), "done": self.done,
         })  # fmt: skip
@@ -214,21 +208,14 @@ def _first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
     return _first_error(first) if isinstance(first, BaseExceptionGroup) else first
 
 
-async def _result_of(
-    run: AgentRun,
-    library: OpenLibrary,
-    listener: Listener,
-    chats: Mapping[str, BaseChatModel] | None,
-    budget: Budget | None,
-    slots: asyncio.Semaphore,
-) -> RunResult:
+async def _result_of(run: AgentRun, library: OpenLibrary, resources: RunResources) -> RunResult:
     """The result of a run; ideas of an incomplete one do not count, because they may change.
 
     Raises:
         IdeagoraError: a fatal error.
     """
     try:
-        (outcome,) = await generate([(run.task, run.folder)], library, listener, False, chats, budget, slots)
+        outcome = await generate_one(run.task, run.folder, library, resources)
     except IdeagoraError as error:
         if error.fatal:
             raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -35,6 +34,8 @@ OWN_FIELDS = ("text", "steering")
 """Fields of a topic that a line of a file does not set by their name."""
 LARGEST_TOPICS = 32_000_000
 """Maximum bytes of a file of topics."""
+OpenLibrary = Callable[[], tuple["Library", Callable[[], "Embedder"]]]
+"""Opens the library; returns it with what gives the embedder that the offline model shares with it."""
 
 
 @dataclass(frozen=True)
@@ -189,28 +190,26 @@ def load_budget(settings: Settings, folders: Iterable[Path]) -> Budget:
 
 async def generate(
     tasks: Sequence[tuple[Task, Path]],
-    library: Callable[[], tuple[Library, Callable[[], Embedder]]],
+    library: OpenLibrary,
     listener: Listener,
     fresh: bool = False,
     chats: Mapping[str, BaseChatModel] | None = None,
-    budget: Budget | None = None,
-    slots: asyncio.Semaphore | None = None,
 ) -> list[Outcome]:
-    """Run each task in its folder, one after the other; an error ends only its own task.
+    """Run each task in its folder, one after the other, under one budget; an error ends only its own task.
 
-    ``library`` is called only if a task that uses it is not done yet. The tasks share one budget; ``budget``
-    and ``slots`` (concurrent calls) are those of a command that does more than these tasks.
+    ``library`` is called only if a task that uses it is not done yet.
 
     Raises:
         IdeagoraError: the only task failed, or the error is fatal.
     """
-    if budget is None and tasks:
-        budget = load_budget(tasks[0][0].settings, () if fresh else (path for _, path in tasks))
-    resources = RunResources(lambda: library()[1](), listener, chats, budget, slots)
+    budget = (
+        load_budget(tasks[0][0].settings, () if fresh else (path for _, path in tasks)) if tasks else None
+    )
+    resources = RunResources(lambda: library()[1](), listener, chats, budget)
     outcomes = []
     for task, path in tasks:
         try:
-            outcomes.append(await _generate_one(task, path, library, fresh, resources))
+            outcomes.append(await generate_one(task, path, library, resources, fresh))
         except IdeagoraError as error:
             if len(tasks) == 1 or error.fatal:
                 raise
@@ -218,13 +217,14 @@ async def generate(
     return outcomes
 
 
-async def _generate_one(
-    task: Task,
-    path: Path,
-    library: Callable[[], tuple[Library, Callable[[], Embedder]]],
-    fresh: bool,
-    resources: RunResources,
+async def generate_one(
+    task: Task, path: Path, library: OpenLibrary, resources: RunResources, fresh: bool = False
 ) -> Outcome:
+    """Run a task in its folder, unless the folder has the finished run.
+
+    Raises:
+        IdeagoraError: the run failed, or the budget is spent.
+    """
     with RunFolder(path, task.identity) as folder:
         if fresh:
             folder.clear()

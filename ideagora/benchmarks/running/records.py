@@ -17,7 +17,7 @@ from ideagora.schema import Topic, stable_id
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from ideagora.evaluators.generation import OpenLibrary
+    from ideagora.graphs.generate import OpenLibrary
     from ideagora.graphs.runtime.events import Listener
     from ideagora.models.embeddings.embedder import Embedder
 

@@ -63,7 +63,7 @@ from ideagora.schema import Topic, serialize, stable_id
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from ideagora.evaluators.generation import OpenLibrary
+    from ideagora.graphs.generate import OpenLibrary
     from ideagora.models.embeddings.embedder import Embedder
 
 MAX_VERDICTS = 10_000_000
