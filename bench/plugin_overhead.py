@@ -30,7 +30,7 @@ from langgraph.runtime import Runtime
 
 from ideagora.config import Settings
 from ideagora.graphs.agent import Agent
-from ideagora.graphs.external.adapter import as_agent
+from ideagora.graphs.external.adapter import AgentCode, as_agent
 from ideagora.graphs.external.offline import PromptInputs, handler_for
 from ideagora.graphs.external.state import ExternalState
 from ideagora.graphs.run_folder import RunFolder
@@ -100,7 +100,7 @@ def built_in() -> Agent:
     def build() -> Any:
         return StateGraph(ExternalState, context_schema=Services).add_node(step).add_edge(START, "step")
 
-    external = as_agent(ideate, "bench:built-in", "bench", "")
+    external = as_agent(ideate, AgentCode("bench:built-in", "bench", ""))
     return replace(external, build=build, context=None)
 
 
@@ -110,7 +110,10 @@ def main() -> None:
         home = Path(folder)
         with open_library(Settings(home=home, embedder="hash")) as library:
             native, in_process, own_process, describing = Clock(), Clock(), Clock(), Clock()
-            agents = ((built_in(), native), (as_agent(ideate, "bench:ideate", "bench", ""), in_process))
+            agents = (
+                (built_in(), native),
+                (as_agent(ideate, AgentCode("bench:ideate", "bench", "")), in_process),
+            )
             _run(built_in(), Clock(), library, home / "warm")  # imports
             for number in range(PROCESSES):
                 with describing.run():

@@ -16,7 +16,7 @@ from pydantic import PrivateAttr
 from ideagora.config import Settings
 from ideagora.errors import AgentFailed, BudgetExhausted, MissingKey
 from ideagora.evaluators.generation import AgentRun, RunResult, agent_run, generate_ideas, outage_lines
-from ideagora.graphs.external.adapter import as_agent
+from ideagora.graphs.external.adapter import AgentCode, as_agent
 from ideagora.graphs.task import Task
 from ideagora.models.budget import create_budget
 from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
@@ -204,7 +204,7 @@ def test_an_agents_own_threads_belong_to_its_run(tmp_path: Path) -> None:
         thread.join()
         return [{"title": topic.text, "method": "Search in a thread."}]
 
-    agent = as_agent(ideate, "own", "here", "1")
+    agent = as_agent(ideate, AgentCode("own", "here", "1"))
     settings = Settings(home=tmp_path, embedder="hash", model="scripted")
     runs = [
         agent_run("own", Task(Topic(text=text), agent, agent.options, settings), tmp_path) for text in TOPICS
@@ -238,7 +238,7 @@ def test_an_agents_class_is_instantiated_for_every_run(tmp_path: Path) -> None:
         async def tell(self, state: dict[str, Any]) -> dict[str, Any]:
             return {"ideas": [{"title": self.topic, "method": "Remember it."}]}
 
-    agent = as_agent(Remembering, "own", "here", "1")
+    agent = as_agent(Remembering, AgentCode("own", "here", "1"))
     settings = Settings(home=tmp_path, embedder="hash", model="scripted")
     runs = [
         agent_run("own", Task(Topic(text=text), agent, agent.options, settings), tmp_path) for text in TOPICS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -26,23 +26,34 @@ class ExternalOptions(BaseModel):
     """The number of ideas that it is asked for; ``None``: as many as it likes."""
 
 
-def as_agent(obj: Any, name: str, source: str, fingerprint: str) -> Agent:
+@dataclass(frozen=True)
+class AgentCode:
+    """The code that an external agent consists of."""
+
+    name: str
+    """Name of the agent."""
+    source: str
+    """Where it came from."""
+    fingerprint: str
+    """Changes with the code."""
+
+
+def as_agent(obj: Any, code: AgentCode) -> Agent:
     """Adapt a loaded object.
 
     Args:
         obj: a function, an object or class that is callable or has ``graph()``, or an ``Agent``. A class is
             instantiated for every run, since several runs may be active at once.
-        name: name of the agent.
-        source: where the object came from.
-        fingerprint: changes with the object's code.
+        code: what the object was loaded from.
 
     Raises:
         UsageError: the object is not an agent.
     """
+    name = code.name
     if isinstance(obj, Agent):
-        return replace(obj, name=name, fingerprint=fingerprint)
+        return replace(obj, name=name, fingerprint=code.fingerprint)
     if introspection.returns_agent(obj):
-        return as_agent(obj(), name, source, fingerprint)
+        return as_agent(obj(), code)
     create: Callable[[], Any] = lambda: obj  # noqa: E731
     if inspect.isclass(obj):
         create, obj = partial(introspection.instantiate, obj, name), introspection.instantiate(obj, name)
@@ -52,10 +63,8 @@ def as_agent(obj: Any, name: str, source: str, fingerprint: str) -> Agent:
 
         step = introspection.identifier(type(obj).__name__)
         agent = adapt_agent(
-            name=name,
+            code,
             about=about,
-            source=source,
-            fingerprint=fingerprint,
             build=lambda: build_graph(create(), step, name),
             steps=(step, *step_names(obj, name)),
             calls=calls,
@@ -66,10 +75,8 @@ def as_agent(obj: Any, name: str, source: str, fingerprint: str) -> Agent:
 
         arguments, step = requested_arguments(obj, name), introspection.step_name(obj)
         return adapt_agent(
-            name=name,
+            code,
             about=about,
-            source=source,
-            fingerprint=fingerprint,
             build=lambda: build_callable_graph(create(), arguments, step, name),
             steps=(step,),
             calls=calls,
@@ -78,20 +85,18 @@ def as_agent(obj: Any, name: str, source: str, fingerprint: str) -> Agent:
 
 
 def adapt_agent(
+    code: AgentCode,
     *,
-    name: str,
     about: str,
-    source: str,
-    fingerprint: str,
     build: Callable[[], Any],
     steps: tuple[str, ...],
     calls: object = None,
 ) -> Agent:
     """An ``Agent`` whose graph ends in ``ExternalState`` and whose steps get an ``AgentContext``."""
     return Agent(
-        name=name,
+        name=code.name,
         about=about,
-        source=source,
+        source=code.source,
         options=ExternalOptions(),
         set_ideas=set_option("ideas"),
         build=build,
@@ -99,6 +104,6 @@ def adapt_agent(
         ideas=ideas_of,
         expected_calls=lambda options: {"main": calls} if introspection.is_count(calls) else None,  # type: ignore[dict-item]
         steps=steps,
-        fingerprint=fingerprint,
-        context=lambda services, topic: AgentContext.create(services, topic, name),
+        fingerprint=code.fingerprint,
+        context=lambda services, topic: AgentContext.create(services, topic, code.name),
     )

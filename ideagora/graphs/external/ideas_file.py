@@ -18,7 +18,7 @@ from ideagora.config import load_settings
 from ideagora.errors import AgentFailed, IdeasFileError, UsageError
 from ideagora.graphs.agent import Agent
 from ideagora.graphs.drafts import failure
-from ideagora.graphs.external.adapter import adapt_agent
+from ideagora.graphs.external.adapter import AgentCode, adapt_agent
 from ideagora.graphs.external.context import AgentContext
 from ideagora.graphs.external.state import ExternalState, one_step_graph
 from ideagora.graphs.external.validation.ideas import plain_ideas
@@ -45,10 +45,8 @@ def load_agent(file: str, home: Path | None = None) -> Agent:
         raise UsageError(f"ideas:{file} cannot be read: {error}") from None
     name = f"ideas:{whole.name if Path(file).expanduser().exists() else file}"
     agent = adapt_agent(
-        name=name,
+        AgentCode(name, source=f"ideas:{file}", fingerprint=_fingerprint(whole)),
         about="Existing ideas from a file.",
-        source=f"ideas:{file}",
-        fingerprint=_fingerprint(whole),
         build=lambda: _build_graph(whole, name),
         steps=(STEP,),
         calls=0,

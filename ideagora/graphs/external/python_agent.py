@@ -11,7 +11,7 @@ import os
 from typing import Any
 
 from ideagora.graphs.agent import Agent
-from ideagora.graphs.external.adapter import adapt_agent, as_agent
+from ideagora.graphs.external.adapter import AgentCode, adapt_agent, as_agent
 from ideagora.graphs.external.loading.introspection import identifier
 from ideagora.graphs.external.loading.loader import load_object
 from ideagora.graphs.external.python_process.describe import describe_agent
@@ -31,14 +31,13 @@ def load_agent(location: AgentLocation) -> Agent:
     if not description.get("is_call"):
         loaded = load_object(location.spec, location.is_entry_point)
         name = location.name or loaded.known_as
-        return as_agent(loaded.object, name, location.source, f"{location.version}{loaded.fingerprint}")
+        fingerprint = f"{location.version}{loaded.fingerprint}"
+        return as_agent(loaded.object, AgentCode(name, location.source, fingerprint))
     name = location.name or description["known_as"]
     step, code = identifier(description["step"]), description["code"]
     return adapt_agent(
-        name=name,
+        AgentCode(name, location.source, fingerprint=f"{location.version}{code}"),
         about=description["about"],
-        source=location.source,
-        fingerprint=f"{location.version}{code}",
         build=lambda: _build_graph(location, name, code, step),
         steps=(step,),
         calls=description["calls"],

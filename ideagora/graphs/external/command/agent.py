@@ -21,7 +21,7 @@ from langgraph.runtime import Runtime
 
 from ideagora.errors import UsageError
 from ideagora.graphs.agent import Agent
-from ideagora.graphs.external.adapter import adapt_agent
+from ideagora.graphs.external.adapter import AgentCode, adapt_agent
 from ideagora.graphs.external.command.subprocess import CommandSession
 from ideagora.graphs.external.context import AgentContext
 from ideagora.graphs.external.state import ExternalState, one_step_graph
@@ -40,10 +40,8 @@ def load_agent(line: str) -> Agent:
     words = _words(line)
     name = f"command:{shlex.join(Path(word).name if '/' in word else word for word in words)}"
     return adapt_agent(
-        name=name,
+        AgentCode(name, source=f"command:{line}", fingerprint=_fingerprint(words)),
         about="A program that reads a topic and prints ideas.",
-        source=f"command:{line}",
-        fingerprint=_fingerprint(words),
         build=lambda: _build_graph(words, name),
         steps=(STEP,),
     )
