@@ -7,7 +7,7 @@ computed for each part, as in Table 1.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from ideagora.benchmarks.aggregation import Aggregate, best_of_all, criterion, mean_of_scored, score_ideas
 from ideagora.benchmarks.ai_idea_bench.samples import Sample
@@ -16,6 +16,19 @@ from ideagora.schema import Idea, Verdict
 
 Part = Literal["motivation", "plan"]
 PARTS: tuple[Part, ...] = get_args(Part)
+
+
+class Case(NamedTuple):
+    """A part of an idea, and the judge that gets it."""
+
+    part: Part
+    judge: str
+    idea: Idea
+
+    @property
+    def text(self) -> str:
+        """The part as shown to the judge (``idea_part``)."""
+        return idea_part(self.idea, self.part)
 
 
 def idea_part(idea: Idea, part: Part) -> str:
@@ -58,13 +71,13 @@ def _plan(idea: Idea) -> str:
     return "\n".join(part for part in (idea.method, experiment_text(idea)) if part and part.strip())
 
 
-def each_case(ideas: Mapping[str, Sequence[Idea]], plan: Plan) -> Iterator[tuple[Part, str, Idea]]:
+def each_case(ideas: Mapping[str, Sequence[Idea]], plan: Plan) -> Iterator[Case]:
     """Every part, judge and idea of a sample; an idea that an agent repeats counts once."""
     for part in PARTS:
         for judge in plan.judges:
             for several in ideas.values():
                 for idea in {idea.id: idea for idea in several}.values():
-                    yield part, judge, idea
+                    yield Case(part, judge, idea)
 
 
 def measures(group: str, title: str, unit: str, lowest: float, highest: float) -> tuple[Measure, ...]:

@@ -26,7 +26,7 @@ from ideagora.benchmarks.benchmark import (
 from ideagora.benchmarks.jury.criteria import DEFAULT_CRITERIA, Criterion, parse_criteria
 from ideagora.benchmarks.jury.measures import corrected_measure, corrected_scores, rating_measure
 from ideagora.benchmarks.jury.panel import JUDGES, SIZE, resolve_panel
-from ideagora.benchmarks.jury.questions import idea_text, rating_questions
+from ideagora.benchmarks.jury.questions import Rating, idea_text, rating_questions
 from ideagora.benchmarks.jury.ratings import Effects, PanelAudit, Ratings, composite_scores, quality_scores
 from ideagora.benchmarks.running.idea_log import SAMPLE
 from ideagora.errors import RunError, UsageError
@@ -130,18 +130,9 @@ class Jury(Benchmark[Sample]):
         self, sample: Sample, ideas: Mapping[str, Sequence[Idea]], plan: Plan, prepared: Any
     ) -> Iterator[Question]:
         """Ratings of each idea by its judges."""
+        rating = Rating(self.options.criteria, self._text_of, self.options.judges, _topic, _flags)
         for of_agent in ideas.values():
-            for idea in of_agent:
-                yield from rating_questions(
-                    sample.id,
-                    [idea],
-                    plan,
-                    self.options.criteria,
-                    self._text_of,
-                    topic=None if idea.topic == NO_TOPIC else idea.topic,
-                    judges=self.options.judges,
-                    flags_of=_flags,
-                )
+            yield from rating_questions(sample.id, of_agent, plan, rating)
 
     async def _text_of(self, services: Services, idea: Idea) -> str:
         if (reason := rejection_reason(idea)) is not None:
@@ -231,6 +222,10 @@ def _measures(options: Options) -> Iterator[Measure]:
         yield rating_measure(AVERAGE, f"average of the {len(names)}", is_summary=True)
     if options.is_corrected:
         yield from (corrected_measure(one.name, one.title) for one in options.criteria)
+
+
+def _topic(idea: Idea) -> str | None:
+    return None if idea.topic == NO_TOPIC else idea.topic
 
 
 def _flags(idea: Idea) -> tuple[str, ...]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ideagora.benchmarks.benchmark import Judgement, Plan, Question
@@ -28,59 +30,50 @@ def idea_text(idea: Idea) -> str:
     return "\n\n".join(part for part in (idea.motivation, idea.novelty, idea.method) if part)
 
 
-def rating_questions(
-    sample: str,
-    ideas: Sequence[Idea],
-    plan: Plan,
-    criteria: tuple[Criterion, ...],
-    text_of: TextOf,
-    *,
-    topic: str | None = None,
-    judges: int = JUDGES,
-    flags_of: Callable[[Idea], tuple[str, ...]] = lambda idea: (),
-) -> Iterator[Question]:
+@dataclass(frozen=True)
+class Rating:
+    """What judges rate, and what they see of an idea."""
+
+    criteria: tuple[Criterion, ...]
+    text_of: TextOf
+    judges: int = JUDGES
+    """Judges of an idea."""
+    topic_of: Callable[[Idea], str | None] = lambda idea: None
+    """The topic that is shown with an idea; ``None``: none is."""
+    flags_of: Callable[[Idea], tuple[str, ...]] = lambda idea: ()
+    """What is suspicious about an idea."""
+
+
+def rating_questions(sample: str, ideas: Sequence[Idea], plan: Plan, rating: Rating) -> Iterator[Question]:
     """Ratings of each idea by judges drawn for it, who are neither its author nor of its family.
 
     Args:
         sample: id of the sample.
         ideas: of one agent.
         plan: its judges are the panel.
-        criteria: what is rated.
-        text_of: what judges see of an idea.
-        topic: shown with the idea; ``None``: judges see no topic.
-        judges: number of judges of an idea.
-        flags_of: what is suspicious about an idea.
+        rating: what they are asked.
     """
     for idea in ideas:
-        drawn = draw_judges(plan.judges, idea.model, plan.seed, sample, idea.id, count=judges)
+        drawn = draw_judges(plan.judges, idea.model, plan.seed, sample, idea.id, count=rating.judges)
         for judge in drawn.judges:
             yield Question(
                 measure=QUALITY,
                 sample=sample,
                 judge=judge,
                 subject=(idea,),
-                answer=_rating(idea, judge, drawn.of_family, criteria, text_of, topic),
+                answer=partial(_rate, rating, idea, judge, drawn.of_family),
                 words=(word_count([idea_text(idea)]),),
-                flags=flags_of(idea),
+                flags=rating.flags_of(idea),
             )
 
 
-def _rating(
-    idea: Idea,
-    judge: str,
-    of_family: bool,
-    criteria: tuple[Criterion, ...],
-    text_of: TextOf,
-    topic: str | None,
-) -> Callable[[Services], Awaitable[Judgement]]:
-    async def answer(services: Services) -> Judgement:
-        text = await text_of(services, idea)
-        rated = await critic(criteria)(
-            services.client, model=judge, topic=topic, idea=text, criteria=criteria
-        )
-        details = {OF_FAMILY: True} if of_family else {}
-        return Judgement(
-            {one.name: getattr(rated, one.name) for one in criteria}, getattr(rated, ANALYSIS), details
-        )
-
-    return answer
+async def _rate(rating: Rating, idea: Idea, judge: str, of_family: bool, services: Services) -> Judgement:
+    criteria = rating.criteria
+    text = await rating.text_of(services, idea)
+    rated = await critic(criteria)(
+        services.client, model=judge, topic=rating.topic_of(idea), idea=text, criteria=criteria
+    )
+    details = {OF_FAMILY: True} if of_family else {}
+    return Judgement(
+        {one.name: getattr(rated, one.name) for one in criteria}, getattr(rated, ANALYSIS), details
+    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ideagora.benchmarks.benchmark import Judgement, Plan, Question, Unscored
 from ideagora.benchmarks.jury.panel import draw_judges
-from ideagora.benchmarks.jury.questions import OF_FAMILY, idea_text, rating_questions
+from ideagora.benchmarks.jury.questions import OF_FAMILY, Rating, idea_text, rating_questions
 from ideagora.benchmarks.liveideabench.roles import CRITERIA, FLUENCY_JUDGE
 from ideagora.benchmarks.liveideabench.samples import Sample
 from ideagora.schema import Idea
@@ -32,7 +32,7 @@ TOO_LONG = f"excluded: more than {MAX_WORDS} words"
 
 def quality_questions(sample: Sample, ideas: Sequence[Idea], plan: Plan) -> Iterator[Question]:
     """Three ratings by three judges for each idea, which do not see the keyword."""
-    return rating_questions(sample.id, ideas, plan, CRITERIA, _text_of)
+    return rating_questions(sample.id, ideas, plan, Rating(CRITERIA, _text_of))
 
 
 async def _text_of(services: Services, idea: Idea) -> str:

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 from ideagora.agents.role import Role
 from ideagora.benchmarks.ai_idea_bench.parts import (
     PARTS,
-    Part,
+    Case,
     each_case,
-    idea_part,
     measures,
     scores_per_sample,
     target_part,
@@ -63,13 +62,13 @@ def questions(
 ) -> Iterator[Question]:
     """One question per group, part, judge and idea."""
     for group in filter(plan.includes, JUDGES):
-        for part, judge, idea in each_case(ideas, plan):
+        for case in each_case(ideas, plan):
             yield Question(
-                measure=f"{group}_{part}",
+                measure=f"{group}_{case.part}",
                 sample=sample.id,
-                judge=judge,
-                subject=(idea,),
-                answer=partial(_ask, group, judge, sample, part, idea, lowest_score(plan)),
+                judge=case.judge,
+                subject=(case.idea,),
+                answer=partial(_ask, group, case, sample, lowest_score(plan)),
             )
 
 
@@ -79,15 +78,13 @@ def scores(verdicts: Iterable[Verdict], plan: Plan) -> Scores:
     return scores_per_sample(verdicts, dict.fromkeys(names, SCORE))
 
 
-async def _ask(
-    group: str, judge: str, sample: Sample, part: Part, idea: Idea, lowest: int, services: Services
-) -> Judgement:
+async def _ask(group: str, case: Case, sample: Sample, lowest: int, services: Services) -> Judgement:
     answer = await JUDGES[group](
         services.client,
-        model=judge,
-        part=part,
-        idea=idea_part(idea, part),
-        target=sample.topic if group == I2T else target_part(sample, part),
+        model=case.judge,
+        part=case.part,
+        idea=case.text,
+        target=sample.topic if group == I2T else target_part(sample, case.part),
         lowest=lowest,
     )
     return Judgement(

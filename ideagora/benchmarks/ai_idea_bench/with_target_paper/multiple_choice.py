@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 from ideagora.benchmarks.ai_idea_bench.parts import (
     PARTS,
-    Part,
+    Case,
     each_case,
-    idea_part,
     measures,
     scores_per_sample,
 )
@@ -49,14 +48,14 @@ def questions(
 ) -> Iterator[Question]:
     """One question per part, judge and idea; inspirations are described for the first one."""
     first = next((idea for several in ideas.values() for idea in several), None)
-    for part, judge, idea in each_case(ideas, plan):
+    for case in each_case(ideas, plan):
         yield Question(
-            measure=f"{GROUP}_{part}",
+            measure=f"{GROUP}_{case.part}",
             sample=sample.id,
-            judge=judge,
-            subject=(idea,),
-            answer=partial(_ask, judge, sample, part, idea, plan, prepared),
-            calls=1 + INSPIRATIONS_SHOWN * (idea is first and judge == plan.judges[0]),
+            judge=case.judge,
+            subject=(case.idea,),
+            answer=partial(_ask, case, sample, plan, prepared),
+            calls=1 + INSPIRATIONS_SHOWN * (case.idea is first and case.judge == plan.judges[0]),
         )
 
 
@@ -65,16 +64,14 @@ def scores(verdicts: Iterable[Verdict], plan: Plan) -> Scores:
     return scores_per_sample(verdicts, {f"{GROUP}_{part}": CORRECT for part in PARTS})
 
 
-async def _ask(
-    judge: str, sample: Sample, part: Part, idea: Idea, plan: Plan, prepared: Options, services: Services
-) -> Judgement:
-    text = idea_part(idea, part)
-    options = await prepared.of(services, sample, part, plan.protocol)
-    options = shuffled(options, plan.seed, sample.id, part, idea.id)
+async def _ask(case: Case, sample: Sample, plan: Plan, prepared: Options, services: Services) -> Judgement:
+    text = case.text
+    options = await prepared.of(services, sample, case.part, plan.protocol)
+    options = shuffled(options, plan.seed, sample.id, case.part, case.idea.id)
     answer = await CHOICE_JUDGE(
         services.client,
-        model=judge,
-        part=part,
+        model=case.judge,
+        part=case.part,
         idea=text,
         candidates=tuple(option.text for option in options),
     )
