@@ -22,9 +22,8 @@ ROW = 6
 """Maximum papers in a single row; longer chains use rows of at most five."""
 WIDEST_BOX = 230.0
 PADDING = 12.0
-TITLE, TITLE_LEADING, TITLE_LINES = 13.0, 18.0, 7
-AHEAD, AHEAD_LEADING, AHEAD_LINES, AHEAD_WIDTH = 14.5, 22.0, {"wide": 10, "tall": 24}, 940.0
-"""Font size, leading, maximum lines and width of the future direction."""
+AHEAD_WIDTH = 940.0
+"""Width of the future direction."""
 SMALL, SMALL_LEADING = 12.0, 17.0
 ROLE = 10.5
 GAP, EDGE, INDENT = 30.0, 36.0, 30.0
@@ -33,6 +32,25 @@ SIGN = 14.0
 """Width of the plus or minus before a phrase."""
 SHOWN, PHRASE_LINES = 3, 3
 """Maximum phrases of one kind beside an arrow, and lines per phrase; the page lists all of them."""
+
+
+@dataclass(frozen=True)
+class _TextStyle:
+    """How a paragraph is set."""
+
+    name: str
+    """The style of its lines in the template."""
+    size: float
+    leading: float
+    most: int
+    """Maximum lines."""
+
+
+_TITLE = _TextStyle("title", 13.0, 18.0, 7)
+_AHEAD: dict[Shape, _TextStyle] = {
+    "wide": _TextStyle("ahead", 14.5, 22.0, 10),
+    "tall": _TextStyle("ahead", 14.5, 22.0, 24),
+}
 
 ROLES: dict[Kind, str] = {
     "built-on": "Built on",
@@ -210,9 +228,7 @@ def _paper_box(chain: Chain, link: Link, urls: dict[str, str], x: float, y: floa
     kind = link_kind(link)
     role = Line(x + PADDING, y + 22, ROLES[kind].upper(), "role", ROLE)
     title = link.paper.title.strip() or link.paper.id
-    lines = _wrap_lines(
-        title, x + PADDING, y + 44, width - 2 * PADDING, "title", TITLE_LINES, TITLE, TITLE_LEADING
-    )
+    lines = _wrap_lines(title, x + PADDING, y + 44, width - 2 * PADDING, _TITLE)
     bottom = lines[-1].y if lines else role.y
     roles = [
         Line(x + PADDING, bottom + 22 + number * SMALL_LEADING, words, "gives", SMALL)
@@ -249,7 +265,7 @@ def _direction_box(chain: Chain, shape: Shape, y: float, width: float) -> Box:
     role = Line(PADDING, y + 22, ROLES["direction"].upper(), "role", ROLE)
     text = chain.direction.text.strip() or "The direction is empty."
     inner = min(width - 2 * PADDING, AHEAD_WIDTH)
-    lines = _wrap_lines(text, PADDING, y + 46, inner, "ahead", AHEAD_LINES[shape], AHEAD, AHEAD_LEADING)
+    lines = _wrap_lines(text, PADDING, y + 46, inner, _AHEAD[shape])
     below = lines[-1].y if lines else role.y
     outside = [
         Line(PADDING, below + 26 + number * SMALL_LEADING, words, "gives", SMALL)
@@ -259,15 +275,14 @@ def _direction_box(chain: Chain, shape: Shape, y: float, width: float) -> Box:
     return Box(0.0, y, width, every[-1].y - y + 18, "direction", text, "next", None, every)
 
 
-def _wrap_lines(
-    text: str, x: float, y: float, width: float, style: str, most: int, size: float, leading: float
-) -> tuple[Line, ...]:
+def _wrap_lines(text: str, x: float, y: float, width: float, style: _TextStyle) -> tuple[Line, ...]:
     """Wrap a text into lines, the first with its baseline at ``y``."""
     rtl = is_right_to_left(text)
     start = x + width if rtl else x
-    lines = wrap(text, width, size, most)
+    lines = wrap(text, width, style.size, style.most)
     return tuple(
-        Line(start, y + number * leading, line, style, size, rtl) for number, line in enumerate(lines)
+        Line(start, y + number * style.leading, line, style.name, style.size, rtl)
+        for number, line in enumerate(lines)
     )
 
 

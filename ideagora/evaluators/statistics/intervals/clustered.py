@@ -73,14 +73,24 @@ def intervals(
     alone: tuple[str, ...] = (),
 ) -> Intervals:
     """Intervals from influences (clusters, agents) in points; ``variance`` (agents,) is the minimum."""
-    of = ratings.agents, ratings.scores, influence
+    estimates = Intervals(
+        ratings.agents,
+        ratings.scores,
+        low=None,
+        high=None,
+        level=level,
+        topics=topics,
+        influence=influence,
+        extra=np.zeros_like(variance),
+        alone=alone,
+    )
     if topics < 2:
-        return _with_bounds(*of, np.zeros_like(variance), topics, level, alone)
+        return _with_bounds(estimates)
     from scipy.stats import norm, t
 
     certain = norm.ppf((1.0 + level) / 2.0) / t.ppf((1.0 + level) / 2.0, topics - 1)  # verdicts are many
     extra = np.maximum(variance * certain**2 - _spread(influence, topics), 0.0)
-    return _with_bounds(*of, extra, topics, level, alone)
+    return _with_bounds(replace(estimates, extra=extra))
 
 
 def combine_intervals(several: Sequence[Intervals]) -> Intervals:
@@ -96,13 +106,11 @@ def combine_intervals(several: Sequence[Intervals]) -> Intervals:
         raise RatingError(
             "Ratings of different agents or topics cannot be averaged; give the same agents and topics."
         )
-    scores, influence, extra = (
-        np.mean([getattr(each, name) for each in several], axis=0)
+    means = {
+        name: np.mean([getattr(each, name) for each in several], axis=0)
         for name in ("scores", "influence", "extra")
-    )
-    topics = min(each.topics for each in several)
-    found = _with_bounds(head.agents, scores, influence, extra, topics, head.level, head.alone)
-    return replace(found, refits=head.refits, unratable=head.unratable)
+    }
+    return _with_bounds(replace(head, topics=min(each.topics for each in several), **means))
 
 
 def agents_alone(agents: tuple[str, ...], wins: NDArray[np.float64]) -> tuple[str, ...]:
@@ -114,31 +122,24 @@ def agents_alone(agents: tuple[str, ...], wins: NDArray[np.float64]) -> tuple[st
     return tuple(agents[place] for place in np.flatnonzero(found))
 
 
-def _with_bounds(
-    agents: tuple[str, ...],
-    scores: NDArray[np.float64],
-    influence: NDArray[np.float64],
-    extra: NDArray[np.float64],
-    topics: int,
-    level: float,
-    alone: tuple[str, ...],
-) -> Intervals:
+def _with_bounds(estimates: Intervals) -> Intervals:
+    """The estimates with their bounds, or without any and with the reason."""
     from scipy.stats import t
 
     def without_bounds(reason: str) -> Intervals:
-        return Intervals(agents, scores, None, None, level, topics, influence, extra, reason, alone)
+        return replace(estimates, low=None, high=None, reason=reason)
 
+    topics = estimates.topics
     if topics < 2:
         return without_bounds(f"An interval needs verdicts on at least two topics; there is {topics}.")
-    variance = np.diag(_covariance(influence, extra, topics))
-    bounded = np.array([agent not in alone for agent in agents])
+    variance = np.diag(_covariance(estimates.influence, estimates.extra, topics))
+    bounded = np.array([agent not in estimates.alone for agent in estimates.agents])
     if not (variance > _NO_VARIANCE)[bounded].all():
         return without_bounds(
             "The verdicts do not differ from what the ratings predict, so there is no interval."
         )
-    half = t.ppf((1.0 + level) / 2.0, topics - 1) * np.sqrt(variance)
-    bounds = scores - half, scores + half
-    return Intervals(agents, scores, *bounds, level, topics, influence, extra, alone=alone)
+    half = t.ppf((1.0 + estimates.level) / 2.0, topics - 1) * np.sqrt(variance)
+    return replace(estimates, low=estimates.scores - half, high=estimates.scores + half, reason=None)
 
 
 def _covariance(
