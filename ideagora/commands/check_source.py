@@ -43,14 +43,14 @@ def check(source: str, query: str, flags: SettingOverrides, as_json: bool) -> in
 
 def _remote(source: str, settings: Settings) -> RemoteSource:
     from ideagora.retrieval.clients.plugin import load_plugin
-    from ideagora.retrieval.factory import CLIENT_FACTORIES, OFFLINE_SOURCES, open_http_cache, source_names
-    from ideagora.retrieval.http.client import SYSTEM_CLOCK
+    from ideagora.retrieval.clients.web_access import CLIENT_FACTORIES, WebAccess
+    from ideagora.retrieval.factory import OFFLINE_SOURCES, source_names
 
     names = source_names(settings.model_copy(update={"source": source}))
     if len(names) != 1 or names[0] in OFFLINE_SOURCES:
         raise SettingsError(f"{source!r}: name one source that is not {' or '.join(OFFLINE_SOURCES)}.")
     if names[0] in CLIENT_FACTORIES:
-        return CLIENT_FACTORIES[names[0]](settings, open_http_cache(settings, SYSTEM_CLOCK), SYSTEM_CLOCK)
+        return WebAccess.open(settings).source(names[0])
     return load_plugin(names[0])
 
 

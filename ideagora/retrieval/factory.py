@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from ideagora.config import Settings
 from ideagora.errors import LibraryError, SettingsError
 from ideagora.models.embeddings.embedder import Embedder, load_embedder
-from ideagora.retrieval.clients import arxiv, openalex, semantic_scholar
 from ideagora.retrieval.clients.federated import FederatedSource
-from ideagora.retrieval.clients.plugin import installed_sources, is_import_path, load_plugin
-from ideagora.retrieval.clients.plugin_replay import ReplayablePlugin
+from ideagora.retrieval.clients.plugin import installed_sources, is_import_path
+from ideagora.retrieval.clients.stored_literature import StoredLiterature
+from ideagora.retrieval.clients.web_access import CLIENT_FACTORIES, WebAccess
 from ideagora.retrieval.clients.write_through import WriteThroughSource
 from ideagora.retrieval.corpus.collection import Collection, CollectionSource, CollectionWithNetwork
 from ideagora.retrieval.corpus.starter import starter_corpus
-from ideagora.retrieval.http.cache import HttpCache
-from ideagora.retrieval.http.client import SYSTEM_CLOCK, Clock, HttpClient, RateLimitPolicy
-from ideagora.retrieval.http.open_access import OpenAccessTexts
-from ideagora.retrieval.http.origin import origin_of
-from ideagora.retrieval.http.pdf_download import PdfDownloader
-from ideagora.retrieval.http.rate_limit import SharedRateLimit
+from ideagora.retrieval.http.clock import SYSTEM_CLOCK, Clock
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.protocols import RemoteSource
 from ideagora.retrieval.run_notes import RunNotes
@@ -34,7 +28,6 @@ OFFLINE_SOURCES = (STARTER, LOCAL)
 """Sources that need no network."""
 _STARTER_MARK = "starter corpus"
 _UNLIMITED_DAYS = 36_500
-ClientFactory = Callable[[Settings, HttpCache, Clock], RemoteSource]
 
 
 def source_names(settings: Settings) -> tuple[str, ...]:
@@ -65,121 +58,6 @@ def collection_of(names: Sequence[str], store: Store, embedder: Embedder) -> Col
     return Collection(store, embedder, own, {paper.id: paper for paper in papers})
 
 
-def write_through_source(
-    names: Sequence[str],
-    settings: Settings,
-    store: Store,
-    embedder: Embedder,
-    run_notes: RunNotes,
-    clock: Clock,
-    cache: HttpCache,
-) -> tuple[WriteThroughSource, Callable[[], None]]:
-    """The named sources, federated and backed by the store, and a function that closes everything."""
-
-    def open_source(name: str) -> RemoteSource:
-        if name in OFFLINE_SOURCES:
-            return CollectionWithNetwork(name, collection_of((name,), store, embedder))
-        return (
-            CLIENT_FACTORIES[name](settings, cache, clock)
-            if name in CLIENT_FACTORIES
-            else ReplayablePlugin(load_plugin(name, clock), cache, clock)
-        )
-
-    remotes = [open_source(name) for name in names]
-    citation_lists = CitationLists(store.folder)
-
-    def close() -> None:
-        citation_lists.close()
-        cache.close()
-        store.close()
-
-    federated = FederatedSource(remotes, run_notes)
-    days = _UNLIMITED_DAYS if settings.replay else settings.literature_days
-    return WriteThroughSource(federated, store, citation_lists, embedder, run_notes, clock, days), close
-
-
-def open_http_cache(settings: Settings, clock: Clock) -> HttpCache:
-    """The cache of responses from services."""
-    path = settings.home / "cache" / "literature.sqlite"
-    today = lambda: clock.now().date()  # noqa: E731
-    return HttpCache(path, settings.literature_days, today, replay=settings.replay)
-
-
-def open_access_texts(settings: Settings, cache: HttpCache, clock: Clock) -> OpenAccessTexts:
-    """Access to open-access PDFs; addresses from the settings may be on a private network."""
-    arxiv_url = arxiv_base(settings)
-    urls = (settings.semantic_scholar_url, settings.openalex_url, settings.arxiv_url)
-    allowed = {origin for url in urls if url and (origin := origin_of(url))}
-    arxiv_origin = origin_of(arxiv_url)
-    rate_limits = (
-        {arxiv_origin.host: (arxiv.PDF_INTERVAL, _shared_rate_limit(settings, f"{arxiv.NAME}-pdf"))}
-        if arxiv_origin
-        else {}
-    )
-    downloads = PdfDownloader(
-        allowed, clock=clock, rate_limits=rate_limits, only_allowed=settings.forbid_real_calls
-    )
-    return OpenAccessTexts(downloads, cache, arxiv_url, clock)
-
-
-def arxiv_base(settings: Settings) -> str:
-    """The base URL of arXiv or its replacement."""
-    return (settings.arxiv_url or arxiv.URL).rstrip("/").removesuffix("/api/query")
-
-
-def _semantic_scholar(settings: Settings, cache: HttpCache, clock: Clock) -> RemoteSource:
-    key = _key(semantic_scholar.KEYS)
-    base = (settings.semantic_scholar_url or semantic_scholar.URL).rstrip("/").removesuffix("/graph/v1")
-    client = HttpClient(
-        semantic_scholar.NAME,
-        base,
-        RateLimitPolicy(semantic_scholar.INTERVAL),
-        cache,
-        clock,
-        key_name=semantic_scholar.KEYS[0],
-        headers={"x-api-key": key} if key else None,
-        shared=_shared_rate_limit(settings, semantic_scholar.NAME),
-    )
-    return semantic_scholar.SemanticScholar(client)
-
-
-def _openalex(settings: Settings, cache: HttpCache, clock: Clock) -> RemoteSource:
-    key = _key(openalex.KEYS)
-    client = HttpClient(
-        openalex.NAME,
-        settings.openalex_url or openalex.URL,
-        RateLimitPolicy(openalex.INTERVAL, max_concurrency=4),
-        cache,
-        clock,
-        key_name=openalex.KEYS[0],
-        params={"api_key": key} if key else None,
-        shared=_shared_rate_limit(settings, openalex.NAME),
-    )
-    return openalex.OpenAlex(client)
-
-
-def _arxiv(settings: Settings, cache: HttpCache, clock: Clock) -> RemoteSource:
-    policy = RateLimitPolicy(arxiv.INTERVAL, max_concurrency=1)
-    shared = _shared_rate_limit(settings, arxiv.NAME)
-    return arxiv.Arxiv(HttpClient(arxiv.NAME, arxiv_base(settings), policy, cache, clock, shared=shared))
-
-
-CLIENT_FACTORIES: Mapping[str, ClientFactory] = {
-    semantic_scholar.NAME: _semantic_scholar,
-    openalex.NAME: _openalex,
-    arxiv.NAME: _arxiv,
-}
-"""Creates the client of each web service, by name."""
-
-
-def _shared_rate_limit(settings: Settings, name: str) -> SharedRateLimit:
-    return SharedRateLimit(settings.home / "cache" / f"pace-{name}")
-
-
-def _key(variables: Sequence[str]) -> str | None:
-    return next((value for name in variables if (value := os.environ.get(name, "").strip())), None)
-
-
 def open_library(
     settings: Settings,
     on_wait: Callable[[str], None] | None = None,
@@ -207,7 +85,7 @@ def open_library(
     store = Store.from_settings(settings, embedder, on_wait, copy_if_read_only=True)
     try:
         if not set(names) <= set(OFFLINE_SOURCES):
-            return _open_with_services(names, settings, store, embedder, clock)
+            return _open_with_network(names, WebAccess.open(settings, clock), store, embedder)
         if STARTER in names:
             add_starter_corpus(store, on_progress)
         collection = collection_of(names, store, embedder)
@@ -228,16 +106,28 @@ def open_library(
     )
 
 
-def _open_with_services(
-    names: Sequence[str], settings: Settings, store: Store, embedder: Embedder, clock: Clock
-) -> Library:
-    run_notes, cache = RunNotes(), open_http_cache(settings, clock)
-    source, close = write_through_source(names, settings, store, embedder, run_notes, clock, cache)
-    open_access = open_access_texts(settings, cache, clock) if settings.full_text else None
+def _open_with_network(names: Sequence[str], web: WebAccess, store: Store, embedder: Embedder) -> Library:
+    """The named sources, federated and backed by the store."""
+
+    def open_source(name: str) -> RemoteSource:
+        if name in OFFLINE_SOURCES:
+            return CollectionWithNetwork(name, collection_of((name,), store, embedder))
+        return web.source(name)
+
+    def close() -> None:
+        citation_lists.close()
+        web.cache.close()
+        store.close()
+
+    settings, run_notes = web.settings, RunNotes()
+    sources = FederatedSource([open_source(name) for name in names], run_notes)
+    citation_lists = CitationLists(store.folder)
+    days = _UNLIMITED_DAYS if settings.replay else settings.literature_days
+    stored = StoredLiterature(store, citation_lists, sources.editions, web.clock, days)
     return Library(
-        source,
+        WriteThroughSource(sources, stored, embedder, run_notes),
         embedder,
-        texts=FullTexts(FullTextStore(store.folder), open_access),
+        texts=FullTexts(FullTextStore(store.folder), web.open_access_texts() if settings.full_text else None),
         run_notes=run_notes,
         copy_of=store.copy_of,
         on_close=close,

@@ -13,7 +13,7 @@ from ideagora.errors import IdeagoraError, UsageError
 from ideagora.graphs.generate import read_topics
 from ideagora.importing import read_ideas
 from ideagora.models.embeddings.embedder import load_embedder
-from ideagora.retrieval import factory
+from ideagora.retrieval.clients.web_access import CLIENT_FACTORIES
 from ideagora.retrieval.ingest.add_papers import PaperIngest
 from ideagora.retrieval.ingest.documents import Document
 from ideagora.retrieval.ingest.read_file import read_file
@@ -52,7 +52,7 @@ async def test_one_bad_record_leaves_the_others(name: str, tmp_path: Path) -> No
     client, cache = fixed_body_client(name, tmp_path)
     for text in rewritten(bad, 3, 40):
         records[:] = [good, "the bad one"]
-        client.body = as_json(whole).replace('"the bad one"', text).encode()
+        client.sender.body = as_json(whole).replace('"the bad one"', text).encode()
         papers = check_storable(await SOURCES[name](client).search("thought", 5))
         assert good["title"] in [paper.title for paper in papers]
         clear(cache)
@@ -183,4 +183,4 @@ def test_files_of_topics(tmp_path: Path) -> None:
 
 
 def test_every_source_is_fuzzed() -> None:
-    assert set(SOURCES) == set(factory.CLIENT_FACTORIES)
+    assert set(SOURCES) == set(CLIENT_FACTORIES)

@@ -46,9 +46,10 @@ except ValueError:
 BODY = """
 import asyncio
 from ideagora.errors import SourceUnavailable
-from ideagora.retrieval.http.client import HttpClient, RateLimitPolicy, HttpRequest
+from ideagora.retrieval.http.client import HttpClient
+from ideagora.retrieval.http.service import RateLimitPolicy, HttpRequest, Service
 async def ask():
-    client = HttpClient("openalex", sys.argv[2], RateLimitPolicy(0.0, retries=0))
+    client = HttpClient(Service("openalex", sys.argv[2], RateLimitPolicy(0.0, retries=0)))
     try:
         await client.fetch(HttpRequest("/body"), bytes)
     except SourceUnavailable:

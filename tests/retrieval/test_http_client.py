@@ -18,18 +18,12 @@ import pytest
 from ideagora.errors import FolderUnusable, SettingsError, SourceUnavailable
 from ideagora.models.transport.retry import MAX_WAIT
 from ideagora.retrieval.current_run import CurrentRun, current_run
-from ideagora.retrieval.http.cache import CachedHttpResponse, HttpCache
-from ideagora.retrieval.http.client import (
-    Clock,
-    HttpClient,
-    HttpRequest,
-    Limiter,
-    NotCached,
-    RateLimitPolicy,
-    cache_only,
-)
+from ideagora.retrieval.http.cache import CachedHttpResponse, HttpCache, NotCached, cache_only
+from ideagora.retrieval.http.client import HttpClient
+from ideagora.retrieval.http.clock import Clock
 from ideagora.retrieval.http.origin import may_follow, origin_of
-from ideagora.retrieval.http.rate_limit import SharedRateLimit
+from ideagora.retrieval.http.rate_limit import Limiter, SharedRateLimit
+from ideagora.retrieval.http.service import Credentials, HttpRequest, RateLimitPolicy, Service
 from ideagora.retrieval.run_notes import RunNotes
 from tests.support.literature_server import FakeTime, Fault, LiteratureServer, Work
 
@@ -59,13 +53,14 @@ def make_client(
     server: LiteratureServer, fake: FakeTime, cache: HttpCache | None = None, **policy: Any
 ) -> HttpClient:
     return HttpClient(
-        "semantic-scholar",
-        server.url("semantic-scholar"),
-        RateLimitPolicy(**{"interval": 1.0, **policy}),
+        Service(
+            "semantic-scholar",
+            server.url("semantic-scholar"),
+            RateLimitPolicy(**{"interval": 1.0, **policy}),
+            Credentials("SEMANTIC_SCHOLAR_API_KEY", headers={"x-api-key": KEY}),
+        ),
         cache,
         a_time(fake),
-        key_name="SEMANTIC_SCHOLAR_API_KEY",
-        headers={"x-api-key": KEY},
     )
 
 
@@ -250,7 +245,7 @@ async def test_redirects_for_ever_end(server: LiteratureServer, client: HttpClie
 @pytest.mark.parametrize("base", ["", "nonsense", "ftp://host/x", "http://"])
 def test_a_base_that_is_no_url_is_refused(base: str, fake: FakeTime) -> None:
     with pytest.raises(SettingsError, match="IDEAGORA_SEMANTIC_SCHOLAR_URL"):
-        HttpClient("semantic-scholar", base, RateLimitPolicy(1.0), None, a_time(fake))
+        HttpClient(Service("semantic-scholar", base, RateLimitPolicy(1.0)), None, a_time(fake))
 
 
 # --- the cache ----------------------------------------------------------------------------------
@@ -369,13 +364,11 @@ async def test_two_libraries_of_one_home_keep_to_one_pace(server: LiteratureServ
     fake = FakeTime()
     clients = [
         HttpClient(
-            "semantic-scholar",
-            server.url("semantic-scholar"),
-            RateLimitPolicy(1.0),
+            Service("semantic-scholar", server.url("semantic-scholar"), RateLimitPolicy(1.0, shared=shared)),
             clock=a_time(fake),
-            shared=SharedRateLimit(tmp_path / "pace", lambda: fake.seconds, me),
         )
         for me in (1, 2)
+        for shared in [SharedRateLimit(tmp_path / "pace", lambda: fake.seconds, me)]
     ]
     for client in (*clients, *clients):
         await client.fetch(PAPER, json.loads)
@@ -408,12 +401,18 @@ def test_a_key_never_leaves_the_origin_that_it_was_set_for() -> None:
 
 
 async def test_no_source_takes_its_key_along_on_a_redirect(fake: FakeTime) -> None:
-    places = {"header": {"headers": {"x-api-key": KEY}}, "query": {"params": {"api_key": KEY}}, "login": {}}
+    places = {
+        "header": Credentials(headers={"x-api-key": KEY}),
+        "query": Credentials(params={"api_key": KEY}),
+        "login": Credentials(),
+    }
     with LiteratureServer(WORKS) as server, LiteratureServer(WORKS) as other:
-        for place, options in places.items():
+        for place, credentials in places.items():
             base = server.url("semantic-scholar")
             base = base.replace("//", f"//user:{KEY}@") if place == "login" else base
-            client = HttpClient("semantic-scholar", base, RateLimitPolicy(1.0), None, a_time(fake), **options)  # type: ignore[arg-type]
+            client = HttpClient(
+                Service("semantic-scholar", base, RateLimitPolicy(1.0), credentials), None, a_time(fake)
+            )
             for target in (
                 other.url("semantic-scholar"),
                 f"https://127.0.0.1:{server.port}/",
@@ -432,7 +431,7 @@ async def test_no_source_takes_its_key_along_on_a_redirect(fake: FakeTime) -> No
 )
 def test_a_base_that_is_refused_is_not_repeated_with_its_secret(base: str, fake: FakeTime) -> None:
     with pytest.raises(SettingsError, match="IDEAGORA_SEMANTIC_SCHOLAR_URL") as caught:
-        HttpClient("semantic-scholar", base, RateLimitPolicy(1.0), None, a_time(fake))
+        HttpClient(Service("semantic-scholar", base, RateLimitPolicy(1.0)), None, a_time(fake))
     assert "s3cr3tvalue" not in str(caught.value)
 
 

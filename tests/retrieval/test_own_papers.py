@@ -17,7 +17,7 @@ from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.corpus import collection as collection_module
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.factory import open_library
-from ideagora.retrieval.http.client import Clock
+from ideagora.retrieval.http.clock import Clock
 from ideagora.retrieval.ingest.add_papers import PaperIngest
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.store.fulltext import TEXTS_FILE, FullTextStore

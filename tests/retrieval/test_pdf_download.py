@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ideagora.retrieval.http.client import Clock
+from ideagora.retrieval.http.clock import Clock
 from ideagora.retrieval.http.origin import Origin, origin_of
 from ideagora.retrieval.http.pdf_download import DownloadLimits, LinkRefused, PdfDownloader, is_public
 from ideagora.retrieval.http.tls import tls_context

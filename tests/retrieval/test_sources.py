@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from ideagora.errors import SourceUnavailable
 from ideagora.retrieval.clients import arxiv, openalex, semantic_scholar
 from ideagora.retrieval.clients.normalize import parse_arxiv_id, parse_date, parse_doi, query_words
-from ideagora.retrieval.http.client import Clock, HttpClient, RateLimitPolicy
+from ideagora.retrieval.http.client import HttpClient
+from ideagora.retrieval.http.clock import Clock
+from ideagora.retrieval.http.service import RateLimitPolicy, Service
 from ideagora.retrieval.protocols import RemoteSource
 from ideagora.retrieval.untrusted_json import clean_text
 from ideagora.schema import Paper
@@ -49,7 +51,9 @@ def server() -> Iterator[LiteratureServer]:
 def a_source(server: LiteratureServer, name: str) -> RemoteSource:
     fake = FakeTime()
     time = Clock(fake.clock, fake.sleep, lambda: datetime(2026, 3, 1, tzinfo=UTC))
-    return MAKERS[name](HttpClient(name, server.url(name), RateLimitPolicy(1.0, retries=1), None, time))
+    return MAKERS[name](
+        HttpClient(Service(name, server.url(name), RateLimitPolicy(1.0, retries=1)), None, time)
+    )
 
 
 @pytest.fixture(params=MAKERS)
@@ -152,7 +156,9 @@ async def test_the_limit_on_neighbours_is_reported(name: str) -> None:
     many = [Work(f"c{n}", f"Paper {n}", "x", "2023-01-01", cites=("w1",)) for n in range(5)]
     fake = FakeTime()
     with LiteratureServer([ROOT, *many], page=2) as server:
-        client = HttpClient(name, server.url(name), RateLimitPolicy(1.0), None, Clock(fake.clock, fake.sleep))
+        client = HttpClient(
+            Service(name, server.url(name), RateLimitPolicy(1.0)), None, Clock(fake.clock, fake.sleep)
+        )
         for most, cut in ((3, True), (5, False)):
             source = MAKERS[name](client, most)
             citing = await source.citations("arxiv:2201.11903")

@@ -1,7 +1,7 @@
 """A loopback server with the APIs of Semantic Scholar, OpenAlex and arXiv, on a small corpus.
 
     with LiteratureServer(WORKS) as server:
-        client = HttpClient("semantic-scholar", server.url("semantic-scholar"), …)
+        client = HttpClient(Service("semantic-scholar", server.url("semantic-scholar"), …))
 
 ``requests`` lists the requests. ``faults`` are served first, one per request, in order; a fault of one
 service does not affect the others.
@@ -362,7 +362,7 @@ class FakeTime:
 def hurry(patch: Any, now: datetime) -> None:
     """Replace the command line's clock, so that waiting for a service takes no time."""
     from ideagora.retrieval import factory
-    from ideagora.retrieval.http.client import Clock
+    from ideagora.retrieval.http.clock import Clock
 
     fake = FakeTime()
     defaults = factory.open_library.__defaults__
@@ -388,7 +388,7 @@ def settings_for(server: LiteratureServer, home: Path, source: str) -> Settings:
 def open_at(now: datetime, settings: Settings) -> Library:
     """Open a library on a given day, on which waiting for a service takes no time."""
     from ideagora.retrieval.factory import open_library
-    from ideagora.retrieval.http.client import Clock
+    from ideagora.retrieval.http.clock import Clock
 
     fake = FakeTime()
     return open_library(settings, clock=Clock(fake.clock, fake.sleep, lambda: now))

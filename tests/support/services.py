@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import httpx
 from pydantic import BaseModel
 
 from ideagora.errors import SourceUnavailable
@@ -18,7 +17,10 @@ from ideagora.retrieval.clients.arxiv import Arxiv
 from ideagora.retrieval.clients.openalex import OpenAlex
 from ideagora.retrieval.clients.semantic_scholar import SemanticScholar
 from ideagora.retrieval.http.cache import HttpCache
-from ideagora.retrieval.http.client import Clock, HttpClient, HttpRequest, RateLimitPolicy
+from ideagora.retrieval.http.client import HttpClient
+from ideagora.retrieval.http.clock import Clock
+from ideagora.retrieval.http.sender import RequestSender
+from ideagora.retrieval.http.service import HttpRequest, RateLimitPolicy, Service
 from ideagora.retrieval.protocols import RemoteSource
 from ideagora.retrieval.untrusted_json import parse_pruned_json
 from ideagora.schema import Paper
@@ -34,15 +36,19 @@ SOURCES: dict[str, Callable[[HttpClient], RemoteSource]] = {
 }  # fmt: skip
 
 
+class FixedBodySender(RequestSender):
+    body = b""
+
+    async def send(self, request: HttpRequest) -> tuple[int, bytes]:
+        return 200, self.body
+
+
 class FixedBodyClient(HttpClient):
     """An HTTP client that returns the same body for every request."""
 
-    body = b""
-
-    async def _send_within_timeout(
-        self, request: HttpRequest, client: httpx.AsyncClient
-    ) -> tuple[int, bytes]:
-        return 200, self.body
+    def __init__(self, service: Service, cache: HttpCache, clock: Clock) -> None:
+        super().__init__(service, cache, clock)
+        self._sender = self.sender = FixedBodySender(service, clock)
 
 
 def fixed_body_client(name: str, folder: Path) -> tuple[FixedBodyClient, HttpCache]:
@@ -50,7 +56,7 @@ def fixed_body_client(name: str, folder: Path) -> tuple[FixedBodyClient, HttpCac
     time = Clock(fake.clock, fake.sleep)
     cache = HttpCache(folder / "literature.sqlite", 30, lambda: time.now().date())
     policy = RateLimitPolicy(0.0, retries=0, cooldown=0.0, max_bytes=2**24)
-    return FixedBodyClient(name, "http://127.0.0.1:9", policy, cache, time), cache
+    return FixedBodyClient(Service(name, "http://127.0.0.1:9", policy), cache, time), cache
 
 
 def check_storable(value: Any) -> list[Paper]:
@@ -132,7 +138,7 @@ async def reading_errors(name: str, kind: str, changed: Iterable[bytes], folder:
         answers = []
         try:
             for response in (body, b"not from the cache"):
-                client.body = response
+                client.sender.body = response
                 with suppress(SourceUnavailable):
                     answers.append(await queries(source)[kind]())
             for answer in answers:

@@ -18,7 +18,8 @@ from ideagora.retrieval.clients.normalize import (
     query_words,
     single_line,
 )
-from ideagora.retrieval.http.client import HttpClient, HttpRequest
+from ideagora.retrieval.http.client import HttpClient
+from ideagora.retrieval.http.service import HttpRequest
 from ideagora.retrieval.protocols import Neighbors, NoRecommendations
 from ideagora.schema import Paper
 

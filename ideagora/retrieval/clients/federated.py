@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from ideagora.errors import SourceRejected, SourceUnavailable
 from ideagora.retrieval.corpus.dedup import is_same_paper, merge_papers, merge_records
-from ideagora.retrieval.http.client import NotCached
+from ideagora.retrieval.http.cache import NotCached
 from ideagora.retrieval.protocols import Neighbors, RemoteSource, SupportsBatches
 from ideagora.retrieval.run_notes import RunNotes
 from ideagora.schema import Paper

@@ -22,7 +22,8 @@ from ideagora.retrieval.clients.normalize import (
     parse_papers,
     query_words,
 )
-from ideagora.retrieval.http.client import HttpClient, HttpRequest
+from ideagora.retrieval.http.client import HttpClient
+from ideagora.retrieval.http.service import HttpRequest
 from ideagora.retrieval.protocols import MAX_NEIGHBORS, Neighbors, NoRecommendations
 from ideagora.schema import Paper
 

@@ -24,7 +24,7 @@ from pydantic import ValidationError
 from ideagora.errors import IdeagoraError, SettingsError, SourceRejected, SourceUnavailable
 from ideagora.models.redact import one_line, redact_keys, redact_values
 from ideagora.retrieval.clients.normalize import build_paper
-from ideagora.retrieval.http.client import SYSTEM_CLOCK, Clock
+from ideagora.retrieval.http.clock import SYSTEM_CLOCK, Clock
 from ideagora.retrieval.process_guard import ProcessExit, guard_process
 from ideagora.retrieval.protocols import Neighbors
 from ideagora.schema import Paper, stable_id

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter
 
 from ideagora.retrieval.clients.plugin import PluginSource
-from ideagora.retrieval.http.cache import CachedHttpResponse, HttpCache
-from ideagora.retrieval.http.client import Clock, not_cached
+from ideagora.retrieval.http.cache import CachedHttpResponse, HttpCache, not_cached
+from ideagora.retrieval.http.clock import Clock
 from ideagora.retrieval.protocols import Neighbors
 from ideagora.schema import Paper
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import date, timedelta
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from ideagora.errors import FolderUnusable
+from ideagora.errors import FolderUnusable, LibraryError
 from ideagora.models.sqlite import Database, create_tables, error_code, open_database, transaction
 from ideagora.retrieval.current_run import current_run
 
@@ -44,6 +46,36 @@ _UNSEEN = (
     " AND NOT EXISTS (SELECT 1 FROM seen WHERE seen.key = pages.key AND seen.digest = pages.digest)"
 )
 """Deletes older responses to a request that no run has seen."""
+
+
+class NotCached(LibraryError):
+    """A request without cached response where only the cache may be used (``cache_only``, ``--replay``)."""
+
+
+def not_cached(name: str) -> NotCached:
+    """The error for a request that a replay cannot answer."""
+    return NotCached(
+        f"{name}: --replay makes no requests, and a response is missing from the cache. "
+        "Run the same command once without --replay."
+    )
+
+
+_cache_only: ContextVar[bool] = ContextVar("cache_only", default=False)
+
+
+@contextmanager
+def cache_only() -> Iterator[None]:
+    """Use only cached responses within the context; other requests raise ``NotCached``."""
+    token = _cache_only.set(True)
+    try:
+        yield
+    finally:
+        _cache_only.reset(token)
+
+
+def is_cache_only() -> bool:
+    """Whether only cached responses may be used in this context."""
+    return _cache_only.get()
 
 
 class CachedHttpResponse(NamedTuple):

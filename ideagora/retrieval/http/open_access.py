@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from ideagora.retrieval.clients.normalize import parse_arxiv_id
 from ideagora.retrieval.http.cache import CachedHttpResponse, HttpCache
-from ideagora.retrieval.http.client import Clock
+from ideagora.retrieval.http.clock import Clock
 from ideagora.retrieval.http.pdf_download import LinkRefused, PdfDownloader
 from ideagora.retrieval.ingest.documents import Document, ReadResult
 from ideagora.retrieval.ingest.formats.pdf_subprocess import read_in_subprocess

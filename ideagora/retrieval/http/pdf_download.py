@@ -19,9 +19,10 @@ from ideagora import __version__
 from ideagora.errors import LibraryError
 from ideagora.models.redact import one_line
 from ideagora.models.transport.retry import TRANSIENT_STATUS
-from ideagora.retrieval.http.client import REDIRECTS, SYSTEM_CLOCK, Clock, Limiter
+from ideagora.retrieval.http.clock import SYSTEM_CLOCK, Clock
 from ideagora.retrieval.http.origin import Origin, origin_of
-from ideagora.retrieval.http.rate_limit import SharedRateLimit
+from ideagora.retrieval.http.rate_limit import Limiter, SharedRateLimit
+from ideagora.retrieval.http.sender import REDIRECTS
 from ideagora.retrieval.http.tls import tls_context
 from ideagora.retrieval.ingest.file_types import PDF_HEADER_LIMIT, looks_like_html
 

@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from ideagora.errors import SourceUnavailable
-from ideagora.retrieval.http.client import NotCached
+from ideagora.retrieval.http.cache import NotCached
 from ideagora.retrieval.protocols import Source
 from ideagora.retrieval.restrictions.cutoff import LiteratureFilter, possible_ids, title_key
 from ideagora.retrieval.retrieval_log import RetrievalLog
