@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 
 from ideagora.errors import SourceUnavailable
 from ideagora.retrieval.clients import arxiv, openalex, semantic_scholar
-from ideagora.retrieval.clients.normalize import parse_arxiv_id, parse_date, parse_doi, query_words
+from ideagora.retrieval.clients.normalize import (
+    RawPaper,
+    build_paper,
+    parse_arxiv_id,
+    parse_date,
+    parse_doi,
+    query_words,
+)
 from ideagora.retrieval.http.client import HttpClient
 from ideagora.retrieval.http.clock import Clock
 from ideagora.retrieval.http.service import RateLimitPolicy, Service
@@ -182,7 +189,7 @@ async def test_a_citing_paper_without_an_id_goes_by_its_title(scholar: RemoteSou
 # --- records ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("read", [semantic_scholar.parse_paper, openalex.parse_paper])
+@pytest.mark.parametrize("read", [semantic_scholar.raw_paper, openalex.raw_paper])
 @given(
     record=st.recursive(
         st.none() | st.booleans() | st.integers(-9_999, 9_999) | st.text(max_size=20),
@@ -201,8 +208,8 @@ async def test_a_citing_paper_without_an_id_goes_by_its_title(scholar: RemoteSou
         max_leaves=25,
     )
 )
-def test_a_record_of_any_shape_is_read(read: Callable[[Any, str], Paper], record: Any) -> None:
-    paper = read(record, "2026-03-01")
+def test_a_record_of_any_shape_is_read(read: Callable[[Any], RawPaper], record: Any) -> None:
+    paper = build_paper(read(record), "2026-03-01")
     assert paper.id
     assert Paper.model_validate_json(paper.model_dump_json()) == paper
 
@@ -305,7 +312,7 @@ def test_every_recorded_paper_is_read_without_loss() -> None:
     records = [record for body in recorded_bodies() for record in papers_in(body)]
     assert len(records) > 2_000
     for record in records:
-        paper = semantic_scholar.parse_paper(record, "2026-03-01")
+        paper = build_paper(semantic_scholar.raw_paper(record), "2026-03-01")
         assert paper.title == " ".join(clean_text(record.get("title") or "").split())
         assert (paper.abstract or "") == " ".join(clean_text(record.get("abstract") or "").split())
         assert paper.citation_count == record.get("citationCount")

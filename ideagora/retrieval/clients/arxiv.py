@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ideagora.errors import SourceRejected
 from ideagora.retrieval.clients.normalize import (
-    build_paper,
+    RawPaper,
     chunks,
     parse_arxiv_id,
     parse_papers,
@@ -99,7 +99,7 @@ class Arxiv(NoRecommendations):
                 detail = _text(entry, f"{_ATOM}summary") or "unknown error"
                 raise SourceRejected(f"{NAME} rejected the query ({detail[:200]}). Reword the topic.")
         return parse_papers(
-            (entry for entry in entries if _text(entry, f"{_ATOM}title")), parse_paper, response.day
+            (entry for entry in entries if _text(entry, f"{_ATOM}title")), raw_paper, response.day
         )
 
 
@@ -124,11 +124,10 @@ def parse_feed(body: bytes) -> Element:
     return root
 
 
-def parse_paper(entry: Element, day: str) -> Paper:
-    """The paper of a feed entry, dated by its first version."""
-    return build_paper(
+def raw_paper(entry: Element) -> RawPaper:
+    """The fields of a feed entry, dated by its first version."""
+    return RawPaper(
         source=NAME,
-        day=day,
         own_id=None,
         title=_text(entry, f"{_ATOM}title"),
         abstract=_text(entry, f"{_ATOM}summary"),

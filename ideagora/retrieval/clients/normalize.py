@@ -6,6 +6,7 @@ import datetime
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -30,61 +31,67 @@ _MAX_TITLE, _MAX_ABSTRACT = 2_000, 50_000
 _MAX_CITATIONS = 10**9
 
 
-def build_paper(
-    *,
-    source: str,
-    day: str,
-    own_id: str | None,
-    title: object,
-    abstract: object = None,
-    authors: Iterable[object] = (),
-    dates: Iterable[object] = (),
-    venue: object = None,
-    arxiv: object = None,
-    doi: object = None,
-    citation_count: object = None,
-    pdf_url: object = None,
-) -> Paper:
-    """A paper from a service's fields, any of which may be missing or of the wrong type.
+@dataclass(frozen=True, kw_only=True)
+class RawPaper:
+    """A service's fields of a paper, any of which may be missing or of the wrong type."""
 
-    Args:
-        day: the day of the response.
-        own_id: the service's id with its prefix; a paper without any id is identified by title and year.
-        dates: possibly partial dates; the first valid one is used.
-    """
-    arxiv_id, clean_doi = parse_arxiv_id(arxiv) or arxiv_id_from_doi(doi), parse_doi(doi)
-    clean_title = (single_line(title) or "")[:_MAX_TITLE]
-    date = next((iso for value in dates if (iso := parse_date(value))), None)
-    if not (isinstance(own_id, str) and own_id.isprintable() and len(own_id) <= _MAX_ID):
-        own_id = None
-    title_id = f"title:{stable_id(clean_title.casefold(), (date or '')[:4])}"
-    other_ids = [f"doi:{clean_doi}" if clean_doi else None, own_id, title_id]
-    count = citation_count if isinstance(citation_count, int) else None
-    if count is not None and (isinstance(count, bool) or not 0 <= count < _MAX_CITATIONS):
-        count = None
+    source: str
+    own_id: str | None
+    """The service's id with its prefix; a paper without any id is identified by title and year."""
+    title: object
+    abstract: object = None
+    authors: Iterable[object] = ()
+    dates: Iterable[object] = ()
+    """Possibly partial dates; the first valid one is used."""
+    venue: object = None
+    arxiv: object = None
+    doi: object = None
+    citation_count: object = None
+    pdf_url: object = None
+
+
+def build_paper(raw: RawPaper, day: str) -> Paper:
+    """The paper with a service's fields as far as they are valid; ``day`` is the day of the response."""
+    arxiv_id, doi = parse_arxiv_id(raw.arxiv) or arxiv_id_from_doi(raw.doi), parse_doi(raw.doi)
+    title = (single_line(raw.title) or "")[:_MAX_TITLE]
+    date = next((iso for value in raw.dates if (iso := parse_date(value))), None)
+    own_id = _valid_id(raw.own_id)
+    title_id = f"title:{stable_id(title.casefold(), (date or '')[:4])}"
+    other_ids = [f"doi:{doi}" if doi else None, own_id, title_id]
+    count = _citation_count(raw.citation_count)
     return Paper(
         id=f"arxiv:{arxiv_id}" if arxiv_id else next(name for name in other_ids if name),
-        other_ids=(own_id,) if own_id and (arxiv_id or clean_doi) else (),
-        title=clean_title,
-        abstract=(single_line(abstract) or "")[:_MAX_ABSTRACT] or None,
-        authors=tuple(name for author in authors if (name := single_line(author))),
+        other_ids=(own_id,) if own_id and (arxiv_id or doi) else (),
+        title=title,
+        abstract=(single_line(raw.abstract) or "")[:_MAX_ABSTRACT] or None,
+        authors=tuple(name for author in raw.authors if (name := single_line(author))),
         date=date,
-        venue=single_line(venue),
+        venue=single_line(raw.venue),
         arxiv_id=arxiv_id,
-        doi=clean_doi,
+        doi=doi,
         citation_count=count,
         citations_as_of=day if count is not None else None,
-        pdf_url=parse_link(pdf_url),
-        source=source,
+        pdf_url=parse_link(raw.pdf_url),
+        source=raw.source,
     )
 
 
-def parse_papers(records: Iterable[Any], parse: Callable[[Any, str], Paper], day: str) -> list[Paper]:
-    """Parse a service's records one by one; records that cannot be parsed are skipped and logged."""
+def _valid_id(value: object) -> str | None:
+    return value if isinstance(value, str) and value.isprintable() and len(value) <= _MAX_ID else None
+
+
+def _citation_count(value: object) -> int | None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value < _MAX_CITATIONS else None
+
+
+def parse_papers(records: Iterable[T], read: Callable[[T], RawPaper], day: str) -> list[Paper]:
+    """The papers in a service's records; records that make no valid paper are skipped and logged."""
     papers = []
     for record in records:
         try:
-            papers.append(parse(record, day))
+            papers.append(build_paper(read(record), day))
         except ValidationError as error:
             logger.warning("skipped a record that cannot be parsed: %s", error.errors()[0]["msg"])
     return papers

@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import quote
 
 from ideagora.retrieval.clients.normalize import (
+    RawPaper,
     as_list,
     as_map,
-    build_paper,
     chunks,
     parse_arxiv_id,
     parse_json_object,
@@ -64,7 +64,7 @@ class OpenAlex(NoRecommendations):
     async def paper(self, paper_id: str) -> Paper | None:
         """The paper with an id."""
         work = await self._work(paper_id)
-        return next(iter(parse_papers([work[0]], parse_paper, work[1])), None) if work else None
+        return next(iter(parse_papers([work[0]], raw_paper, work[1])), None) if work else None
 
     async def batch(self, ids: Sequence[str]) -> dict[str, Paper]:
         """Papers by filters on their ids or DOIs, 50 per request."""
@@ -127,7 +127,7 @@ class OpenAlex(NoRecommendations):
             records = as_list(response.value.get("results")) if response else []
             if response is None or not records:
                 return Neighbors(papers)
-            papers += parse_papers(filter(as_map, records), parse_paper, response.day)
+            papers += parse_papers(filter(as_map, records), raw_paper, response.day)
             meta = as_map(response.value.get("meta"))
             cursor = meta.get("next_cursor")
             if len(papers) >= (total if isinstance(total := meta.get("count"), int) else len(papers) + 1):
@@ -135,15 +135,14 @@ class OpenAlex(NoRecommendations):
         return Neighbors(papers[:limit], truncated=bool(cursor))
 
 
-def parse_paper(record: Any, day: str) -> Paper:
-    """The paper of a work; any field may be null or missing."""
+def raw_paper(record: Any) -> RawPaper:
+    """The fields of a work; any field may be null or missing."""
     record = as_map(record)
     locations = [record.get("primary_location"), *as_list(record.get("locations"))]
     urls = [as_map(location).get(name) for location in locations for name in ("landing_page_url", "pdf_url")]
     authors = [as_map(entry).get("author") for entry in as_list(record.get("authorships"))]
-    return build_paper(
+    return RawPaper(
         source=NAME,
-        day=day,
         own_id=f"openalex:{_tail(record.get('id'))}" if _tail(record.get("id")) else None,
         title=record.get("title") or record.get("display_name"),
         abstract=restore_abstract(record.get("abstract_inverted_index")),

@@ -23,7 +23,7 @@ from pydantic import ValidationError
 
 from ideagora.errors import IdeagoraError, SettingsError, SourceRejected, SourceUnavailable
 from ideagora.models.redact import one_line, redact_keys, redact_values
-from ideagora.retrieval.clients.normalize import build_paper
+from ideagora.retrieval.clients.normalize import RawPaper, build_paper
 from ideagora.retrieval.http.clock import SYSTEM_CLOCK, Clock
 from ideagora.retrieval.process_guard import ProcessExit, guard_process
 from ideagora.retrieval.protocols import Neighbors
@@ -184,15 +184,15 @@ class PluginSource:
     def _from_fields(self, fields: Mapping[str, Any]) -> Paper:
         """A paper from a dict; the id is optional if there is an arXiv id, a DOI or a title."""
         given = {name: value for name, value in fields.items() if value is not None}
-        paper = build_paper(
+        raw = RawPaper(
             source=self.name,
-            day=self._clock.now().date().isoformat(),
             own_id=given.get("id"),
             title=given.get("title"),
             dates=[given.get("date")],
             arxiv=given.get("arxiv_id"),
             doi=given.get("doi"),
         )
+        paper = build_paper(raw, self._clock.now().date().isoformat())
         normalized = {
             "id": paper.id, "source": self.name, "title": paper.title, "arxiv_id": paper.arxiv_id,
             "doi": paper.doi, "date": paper.date,

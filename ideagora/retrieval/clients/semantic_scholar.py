@@ -15,9 +15,9 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from ideagora.retrieval.clients.normalize import (
+    RawPaper,
     as_list,
     as_map,
-    build_paper,
     chunks,
     parse_json_array,
     parse_json_object,
@@ -89,7 +89,7 @@ class SemanticScholar(NoRecommendations):
         response = await self._client.fetch(request, parse_json_object)
         if response is None or not response.value.get("paperId"):
             return None
-        return next(iter(parse_papers([response.value], parse_paper, response.day)), None)
+        return next(iter(parse_papers([response.value], raw_paper, response.day)), None)
 
     async def batch(self, ids: Sequence[str]) -> dict[str, Paper]:
         """Papers by the batch endpoint, 500 per request, which returns null for unknown ids."""
@@ -102,7 +102,7 @@ class SemanticScholar(NoRecommendations):
                 continue
             for paper_id, record in zip(chunk, response.value, strict=False):
                 records = [record] if isinstance(record, dict) else []
-                papers = parse_papers(records, parse_paper, response.day)
+                papers = parse_papers(records, raw_paper, response.day)
                 if papers:
                     by_id[paper_id] = papers[0]
         return by_id
@@ -144,7 +144,7 @@ class SemanticScholar(NoRecommendations):
             if not records and response.value.get(f"{kind[:-1]}Count") != 0:
                 return None  # left out because the batch had too many citations
             found = filter(_is_identified, map(as_map, records))
-            return Neighbors(parse_papers(found, parse_paper, response.day))
+            return Neighbors(parse_papers(found, raw_paper, response.day))
         return None
 
     async def recommended(self, paper_id: str, k: int) -> list[Paper] | None:
@@ -158,7 +158,7 @@ class SemanticScholar(NoRecommendations):
         if response is None:
             return None
         records = [as_map(record) for record in as_list(response.value.get("recommendedPapers"))]
-        return parse_papers(filter(_is_identified, records), parse_paper, response.day)[:k]
+        return parse_papers(filter(_is_identified, records), raw_paper, response.day)[:k]
 
     async def disconnect(self) -> None:
         """Close connections."""
@@ -189,18 +189,17 @@ class SemanticScholar(NoRecommendations):
         items = [as_map(item) for item in as_list(response.value.get("data"))]
         records = [as_map(item.get(member)) for item in items] if member else items
         next_offset = response.value.get("next")
-        papers = parse_papers(filter(_is_identified, records), parse_paper, response.day)
+        papers = parse_papers(filter(_is_identified, records), raw_paper, response.day)
         return papers, next_offset if isinstance(next_offset, int) else None
 
 
-def parse_paper(record: Any, day: str) -> Paper:
-    """The paper of a record; any field may be null or missing, including the id."""
+def raw_paper(record: Any) -> RawPaper:
+    """The fields of a record; any field may be null or missing, including the id."""
     record = as_map(record)
     ids = as_map(record.get("externalIds"))
     own = record.get("paperId")
-    return build_paper(
+    return RawPaper(
         source=NAME,
-        day=day,
         own_id=f"s2:{own}" if isinstance(own, str) and own else None,
         title=record.get("title"),
         abstract=record.get("abstract"),

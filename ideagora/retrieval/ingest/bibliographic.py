@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 
 from ideagora.retrieval.ingest.identifiers import Identifiers, make_paper_id
@@ -12,24 +13,29 @@ from ideagora.schema import Paper
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
 
-def make_paper(
-    title: str,
-    ids: Identifiers,
-    source: str,
-    *,
-    abstract: str | None = None,
-    authors: Sequence[str] = (),
-    day: str | None = None,
-    venue: str | None = None,
-) -> Paper:
-    """Build a record from a file's fields; ``day`` is an ISO date, which may be partial."""
+@dataclass(frozen=True)
+class BibliographicFields:
+    """What a file says about a paper, as far as it does; texts may contain line breaks."""
+
+    title: str
+    ids: Identifiers
+    abstract: str = ""
+    authors: Sequence[str] = ()
+    day: str | None = None
+    """ISO date, which may be partial."""
+    venue: str = ""
+
+
+def make_paper(fields: BibliographicFields, source: str) -> Paper:
+    """The record of a paper with these fields."""
+    title, ids, day = fields.title, fields.ids, fields.day
     return Paper(
         id=make_paper_id(title, day[:4] if day else None, ids),
         title=clean_line(title),
-        abstract=clean_line(abstract or "") or None,
-        authors=tuple(filter(None, map(clean_line, authors))),
+        abstract=clean_line(fields.abstract) or None,
+        authors=tuple(filter(None, map(clean_line, fields.authors))),
         date=day,
-        venue=clean_line(venue or "") or None,
+        venue=clean_line(fields.venue) or None,
         arxiv_id=ids.arxiv_id,
         doi=ids.doi,
         source=source,

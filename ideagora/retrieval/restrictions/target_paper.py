@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from ideagora.errors import LibraryError, UsageError
-from ideagora.retrieval.ingest.bibliographic import make_paper
+from ideagora.retrieval.ingest.bibliographic import BibliographicFields, make_paper
 from ideagora.retrieval.ingest.documents import Document
 from ideagora.retrieval.ingest.file_types import SUFFIXES, UnknownFileType, decode, file_type_of
 from ideagora.retrieval.ingest.formats.pdf_layout import extract_abstract, extract_sections
@@ -117,8 +117,8 @@ def _read_text_file(path: Path) -> tuple[Paper, FullText]:
             f"{path} is not the text of a paper: expected the title in the first line and the text below. "
             f"It begins “{title.strip()[:60]}” and has {len(text.strip())} characters."
         )
-    record = make_paper(title, Identifiers(), "text", abstract=extract_abstract(rest))
-    return record, FullText(sections=tuple(extract_sections(rest)))
+    fields = BibliographicFields(title, Identifiers(), extract_abstract(rest) or "")
+    return make_paper(fields, "text"), FullText(sections=tuple(extract_sections(rest)))
 
 
 def _with_text(paper: Paper, full_text: str, which: str) -> TargetPaper:

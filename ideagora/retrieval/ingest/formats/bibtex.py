@@ -10,7 +10,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ideagora.retrieval.ingest.bibliographic import given_name_first, make_paper, partial_date
+from ideagora.retrieval.ingest.bibliographic import (
+    BibliographicFields,
+    given_name_first,
+    make_paper,
+    partial_date,
+)
 from ideagora.retrieval.ingest.documents import Document, Problem, ReadResult
 from ideagora.retrieval.ingest.formats.quiet import quiet_logger
 from ideagora.retrieval.ingest.identifiers import find_identifiers
@@ -98,17 +103,15 @@ def _parse_entry(path: str, entry: Entry, place: str) -> ReadResult:
         ),
     )
     year, month, day = _date_parts(fields)
-    return Document(
-        paper=make_paper(
-            title,
-            ids,
-            "bibtex",
-            abstract=_strip_latex(fields.get("abstract", "")),
-            authors=_authors(fields.get("author", "")),
-            day=partial_date(year, month, day),
-            venue=_strip_latex(venue),
-        )
+    known = BibliographicFields(
+        title,
+        ids,
+        abstract=_strip_latex(fields.get("abstract", "")),
+        authors=_authors(fields.get("author", "")),
+        day=partial_date(year, month, day),
+        venue=_strip_latex(venue),
     )
+    return Document(paper=make_paper(known, "bibtex"))
 
 
 def _date_parts(fields: dict[str, str]) -> tuple[str, str, str]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ideagora.retrieval.ingest.bibliographic import make_paper, partial_date
+from ideagora.retrieval.ingest.bibliographic import BibliographicFields, make_paper, partial_date
 from ideagora.retrieval.ingest.documents import Document, Problem, ReadResult
 from ideagora.retrieval.ingest.identifiers import find_identifiers, find_year
 from ideagora.retrieval.store.fulltext import CitedWork
@@ -83,16 +83,15 @@ def _parse_item(path: str, item: Any, line: int, done: float) -> ReadResult:
         return Problem(path=path, place=place, what="the item has no title", step=_STEP)
     places = [_text(item.get(name)) for name in ("URL", "number", "note", "id")]
     ids = find_identifiers(_text(item.get("DOI")), None, *places)
-    paper = make_paper(
+    fields = BibliographicFields(
         title,
         ids,
-        "csl",
         abstract=re.sub(r"^(?:Abstract|ABSTRACT)[.:]?\s+", "", _text(item.get("abstract"))),
         authors=_authors(item.get("author")),
         day=_day(item.get("issued")),
         venue=_text(item.get("container-title")) or _text(item.get("publisher")),
     )
-    return Document(paper=paper, cited=_cited(item.get("reference")), done=done)
+    return Document(paper=make_paper(fields, "csl"), cited=_cited(item.get("reference")), done=done)
 
 
 def _text(value: Any) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ideagora.retrieval.ingest.bibliographic import clean_line, make_paper, partial_date
+from ideagora.retrieval.ingest.bibliographic import BibliographicFields, clean_line, make_paper, partial_date
 from ideagora.retrieval.ingest.documents import Document, Problem, ReadResult
 from ideagora.retrieval.ingest.formats.pdf_layout import (
     Page,
@@ -30,6 +30,7 @@ from ideagora.retrieval.ingest.formats.quiet import quiet_logger
 from ideagora.retrieval.ingest.identifiers import arxiv_month, find_arxiv_id, find_doi, find_identifiers
 from ideagora.retrieval.store.fulltext import FullText
 from ideagora.retrieval.untrusted_json import clean_text
+from ideagora.schema import Paper
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
@@ -178,14 +179,15 @@ def _to_result(path: str, content: _PdfContent) -> ReadResult:
     )
 
 
-def _paper(title: str, content: _PdfContent, text: str) -> Any:
+def _paper(title: str, content: _PdfContent, text: str) -> Paper:
     """The record, dated by the arXiv id's month or else by the file, since the text is not newer."""
     first = content.pages[0].text
     before_abstract = _INTRODUCTION.split(first, maxsplit=1)[0]
     about = " ".join(content.information.get(name, "") for name in ("Subject", "Keywords"))
     ids = find_identifiers(find_doi(about) or find_doi(before_abstract), find_arxiv_id(_arxiv_stamp(first)))
     day = arxiv_month(ids.arxiv_id) if ids.arxiv_id else content.information.get("Day")
-    return make_paper(title, ids, "pdf", abstract=extract_abstract(text), day=day or None)
+    abstract = extract_abstract(text) or ""
+    return make_paper(BibliographicFields(title, ids, abstract, day=day or None), "pdf")
 
 
 def _arxiv_stamp(first: str) -> str:

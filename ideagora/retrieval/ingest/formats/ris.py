@@ -11,7 +11,12 @@ from collections.abc import Iterable, Iterator
 from io import StringIO
 from typing import Any
 
-from ideagora.retrieval.ingest.bibliographic import given_name_first, make_paper, partial_date
+from ideagora.retrieval.ingest.bibliographic import (
+    BibliographicFields,
+    given_name_first,
+    make_paper,
+    partial_date,
+)
 from ideagora.retrieval.ingest.documents import Document, Problem, ReadResult
 from ideagora.retrieval.ingest.identifiers import find_identifiers
 from ideagora.schema import Paper
@@ -80,15 +85,15 @@ def _paper(entry: dict[str, Any], title: str) -> Paper:
     year, month, day = [*date, "", "", ""][:3]
     if not re.search(r"\d{4}", year):
         year = _first(entry, "year", "publication_year")
-    return make_paper(
+    fields = BibliographicFields(
         title,
         ids,
-        "ris",
         abstract=_first(entry, "abstract", "notes_abstract"),
         authors=[given_name_first(name) for name in _all(entry, "authors", "first_authors")],
         day=partial_date(year, month, day),
         venue=_first(entry, "journal_name", "secondary_title", "alternate_title3", "publisher"),
     )
+    return make_paper(fields, "ris")
 
 
 def _first(entry: dict[str, Any], *names: str) -> str:
