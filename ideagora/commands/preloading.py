@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ideagora.graphs.runtime.events import Listener
+    from ideagora.schema.events import Event, Listener
 
 SECONDS = 0.3
 """From the first request to the imports: time to send it and those beside it."""
@@ -24,10 +24,10 @@ def preloading(listener: Listener, load: Callable[[], None]) -> Listener:
     """
     is_started = False
 
-    def on_event(event: Mapping[str, Any]) -> None:
+    def on_event(event: Event) -> None:
         nonlocal is_started
         listener(event)
-        if event.get("event") == "request" and event.get("model") != "offline" and not is_started:
+        if event["event"] == "request" and event["model"] != "offline" and not is_started:
             is_started = True
             asyncio.get_running_loop().call_later(SECONDS, _start, load)
 

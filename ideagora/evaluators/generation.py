@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakValueDictionary
 
 from ideagora.config import Settings
@@ -20,11 +20,11 @@ from ideagora.errors import IdeagoraError, TopicNotCovered
 from ideagora.graphs.agent import Agent
 from ideagora.graphs.generate import OpenLibrary, folder_for, generate_one
 from ideagora.graphs.run_fields import RunFields
-from ideagora.graphs.runtime.events import Listener
 from ideagora.graphs.runtime.job import RunResources
 from ideagora.graphs.task import Task
 from ideagora.retrieval.run_notes import WARNING_PREFIXES
 from ideagora.schema import Idea, Topic
+from ideagora.schema.events import Event, Listener
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -187,15 +187,19 @@ class _Generation:
             self._report(position, "failed" if result.missing else "done", result.missing)
 
     async def _run(self, position: int, run: AgentRun) -> RunResult:
-        def on_event(event: Mapping[str, Any]) -> None:
-            self.resources.listener({**event, "run": position + 1})
+        def on_event(event: Event) -> None:
+            of_run = event.copy()
+            of_run["run"] = position + 1
+            self.resources.listener(of_run)
 
         lock = self.folders.setdefault(run.folder, asyncio.Lock())
         async with lock, self.external if run.task.agent.context else nullcontext():
             self._report(position, "started")
             return await _result_of(run, self.library, replace(self.resources, listener=on_event))
 
-    def _report(self, position: int, status: str, reason: str | None = None) -> None:
+    def _report(
+        self, position: int, status: Literal["started", "done", "failed"], reason: str | None = None
+    ) -> None:
         run = self.runs[position]
         self.resources.listener({
             "event": "arena", "stage": "ideas", "status": status, "reason": reason, "agent": run.name,

@@ -21,6 +21,7 @@ from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.runtime.job import RunResources
 from ideagora.graphs.task import Task, run_task
 from ideagora.schema import Idea, Paper, ScoredPaper, Topic, last_day
+from ideagora.schema.events import Event
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -54,7 +55,7 @@ class Trial:
     ideas: list[Idea] = field(default_factory=list)
     error: IdeagoraError | None = None
     state: Mapping[str, Any] = field(default_factory=dict)
-    events: list[Mapping[str, Any]] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
     seconds: float = 0.0
     printed: int = 0
 

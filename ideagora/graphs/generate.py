@@ -14,12 +14,12 @@ from pydantic import ValidationError
 from ideagora.config import Settings
 from ideagora.errors import EmptyTopic, IdeagoraError, TopicError, UsageError
 from ideagora.graphs.run_folder import RunFolder, make_private, read_events
-from ideagora.graphs.runtime.events import Listener
 from ideagora.graphs.runtime.job import RunResources
 from ideagora.graphs.task import Task, run_task
 from ideagora.models.budget import create_budget
 from ideagora.models.usage import UsageTracker
 from ideagora.schema import Idea, Topic
+from ideagora.schema.events import Listener
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -18,7 +18,7 @@ import re
 import shlex
 import sqlite3
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
@@ -29,9 +29,9 @@ from filelock import FileLock, Timeout
 
 from ideagora.errors import FolderUnusable, RunBusy, RunError
 from ideagora.graphs.run_fields import RunFields
-from ideagora.models.cache.retry_failed import RETRIED
 from ideagora.models.redact import one_line
 from ideagora.schema import Idea
+from ideagora.schema.events import Event
 
 log = logging.getLogger(__name__)
 OWNER = ".owner"
@@ -101,7 +101,7 @@ class RunFolder:
         (self.path / OWNER).write_text(f"process {os.getpid()}: {command}\n", encoding="utf-8")
         events = self.path / "events.jsonl"
         write_atomically(
-            events, (json.dumps(event, ensure_ascii=False) + "\n" for event in read_events(events))
+            events, (json.dumps(event, ensure_ascii=False) + "\n" for event in _read_objects(events))
         )
         self._events = events.open("ab", buffering=0)  # else a full disk would show only at closing
 
@@ -163,7 +163,7 @@ class RunFolder:
         except OSError as error:
             raise folder_error(self.path, error) from None
 
-    def log(self, event: Mapping[str, Any]) -> None:
+    def log(self, event: Event) -> None:
         """Append an event, unbuffered."""
         assert self._events is not None, "the folder is not open"
         line = json.dumps({"time": now(), **event}, ensure_ascii=False) + "\n"
@@ -172,7 +172,7 @@ class RunFolder:
         except OSError as error:
             raise folder_error(self.path, error) from None
 
-    def events(self) -> Iterator[dict[str, Any]]:
+    def events(self) -> Iterator[Event]:
         """All events so far, read from the disk one by one."""
         return read_events(self.path / "events.jsonl")
 
@@ -182,7 +182,7 @@ class RunFolder:
         # run.json first: without it the run begins again, whatever a kill leaves behind.
         for name in ("run.json", "ideas.jsonl", "report.md", "report.html"):
             (self.path / name).unlink(missing_ok=True)
-        retried = [event for event in self.events() if event.get("event") == RETRIED]
+        retried = [event for event in self.events() if event["event"] == "asked anew"]
         self._events.truncate(0)
         for event in retried:  # part of the keys of this run's answers
             self.log(event)
@@ -241,8 +241,12 @@ def write_atomically(path: Path, text: str | Iterable[str]) -> None:
     temporary.replace(path)
 
 
-def read_events(path: Path) -> Iterator[dict[str, Any]]:
+def read_events(path: Path) -> Iterator[Event]:
     """Yield the events of a file, without unreadable lines such as an incomplete last one."""
+    return (cast("Event", event) for event in _read_objects(path) if isinstance(event.get("event"), str))
+
+
+def _read_objects(path: Path) -> Iterator[dict[str, Any]]:
     if not path.exists():
         return
     with path.open(encoding="utf-8", errors="replace", newline="\n") as file:

@@ -17,7 +17,6 @@ from ideagora.models.budget import Budget, create_budget
 from ideagora.models.cache.answers import CachedResponse, ResponseCache
 from ideagora.models.cache.claims import RequestClaims
 from ideagora.models.cache.group_sync import GroupSync
-from ideagora.models.cache.retry_failed import UNREADABLE
 from ideagora.models.call import A, Call
 from ideagora.models.model_registry import ModelRegistry
 from ideagora.models.parsing.stored_reply import ParsedReply, parse_reply
@@ -98,7 +97,7 @@ class LLMClient:
                 return reply
             replies.append(reply)
             request = request.with_correction(reply.response.text, reply.complaint)
-        self._log.emit({"event": UNREADABLE, "key": first.key, "role": call.role})
+        self._log.emit({"event": "unreadable", "key": first.key, "role": call.role})
         raise self._unreadable(call, first.key, replies)
 
     async def aclose(self) -> None:

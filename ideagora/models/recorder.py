@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict
@@ -16,14 +16,12 @@ from ideagora.models.parsing.stored_reply import ParsedReply, parse_reply
 from ideagora.models.redact import redact_keys
 from ideagora.models.request import Request
 from ideagora.models.transport.attempt import AttemptRecord
-from ideagora.models.usage import CallEvent, RequestEvent, UsageTracker, current_label, record_answer
+from ideagora.models.usage import UsageTracker, current_label, record_answer
 from ideagora.schema import Serialized, Usage, serialize
+from ideagora.schema.events import CallEvent, Event, Listener, RequestEvent
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
-
-OUTAGE = "outage"
-"""Name of the event of a request that was given up because its provider is down."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ class CallLog:
     """Identity of the run, stored with each answer."""
     tracker: UsageTracker = field(default_factory=UsageTracker)
     """Usage of this run; on a resumed run already restored from its events."""
-    on_event: Callable[[dict[str, Any]], None] | None = None
+    on_event: Listener | None = None
     """Called with a ``RequestEvent`` before each request is sent, and with a ``CallEvent`` for each attempt
     and each cached answer."""
     raw_folder: Path | None = None
@@ -61,29 +59,33 @@ class CallLog:
     retry_counts: Mapping[str, int] = field(default_factory=dict)
     """How many times each request was retried by earlier failed runs, by its key."""
 
-    def emit(self, event: Mapping[str, Any]) -> None:
+    def emit(self, event: Event) -> None:
         """Count an event and log it."""
         self.tracker.record(event)
         record_answer(event)
         if self.on_event is not None:
-            self.on_event(dict(event))
+            self.on_event(event)
 
     def emit_outage(self, turn: Turn[Any], reason: str) -> None:
         """Log that a request was given up for now: results made without its answer are incomplete."""
         if self.on_event is not None:
-            where = {"role": turn.call.role, "label": current_label.get(), "model": turn.request.model}
-            self.on_event({"event": OUTAGE, **where, "key": turn.request.key, "reason": reason})
+            self.on_event({
+                "event": "outage", "role": turn.call.role, "label": current_label.get(),
+                "model": turn.request.model, "key": turn.request.key, "reason": reason,
+            })  # fmt: skip
 
     def emit_failure(self, turn: Turn[Any], attempt: AttemptRecord, usage: Usage, reason: str) -> None:
         """Log an attempt that brought no answer."""
         event = _attempt_event(turn, attempt, usage)
-        self.emit({**event, "status": "failed", "reason": reason})
+        event["status"], event["reason"] = "failed", reason
+        self.emit(event)
 
     def emit_answer(
         self, turn: Turn[Any], reply: ParsedReply[Any], attempt: AttemptRecord, usage: Usage
     ) -> None:
         """Log an attempt that was answered."""
-        self.emit({**_attempt_event(turn, attempt, usage), **_outcome(reply)})
+        event: CallEvent = {**_attempt_event(turn, attempt, usage), **_outcome(reply)}
+        self.emit(event)
 
     def emit_cached(self, turn: Turn[Any], reply: ParsedReply[Any], usage: Usage | None = None) -> None:
         """Log an answer that came from the cache; ``usage`` goes on this run's bill."""

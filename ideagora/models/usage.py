@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict
+from typing import TypedDict
 
 from ideagora.schema import Serialized, Usage, serialize
+from ideagora.schema.events import CallEvent, Event, RequestEvent
 
 current_label: ContextVar[str | None] = ContextVar("ideagora_label", default=None)
 """Label of the calls made in this context (``branch 1``), for usage per branch."""
@@ -64,60 +65,11 @@ def collect_answer_usage() -> Iterator[dict[str, Usage]]:
         _used.reset(token)
 
 
-def record_answer(event: Mapping[str, Any]) -> None:
+def record_answer(event: Event) -> None:
     """Add an answer to the surrounding ``collect_answer_usage``, if any."""
     used = _used.get()
-    if used is not None and event.get("worth"):
-        used[str(event["key"])] = Usage.model_validate(event["worth"])
-
-
-class CallEvent(TypedDict):
-    """One attempt at a provider, or one answer from the cache, as logged in a run's events."""
-
-    event: Literal["call"]
-    role: str
-    label: str | None
-    model: str
-    cached: bool
-    attempt: int
-    """1 for the first request of a call; 2 and 3 after an unreadable reply."""
-    retry: int
-    """How many attempts at this request had failed before."""
-    status: Literal["ok", "unreadable", "failed"]
-    reason: str | None
-    billed: bool
-    """Whether ``usage`` is on this run's bill."""
-    usage: Serialized[Usage]
-    """All zero if nothing is billed."""
-    key: str
-    """Hash of the request."""
-    request: str | None
-    """The ``RequestEvent`` that this ends; ``None``: no request was sent."""
-    worth: Serialized[Usage] | None
-    """The original usage of the answer, whichever run paid for it; ``None``: no answer."""
-    answered: str | None
-    """When the answer was created (ISO, UTC)."""
-
-
-BEGIN = "begin"
-"""Name of the event that marks the start of a graph at its first node."""
-
-
-class RequestEvent(TypedDict):
-    """One request, logged before it is sent. The ``CallEvent`` with the same ``request`` ends it.
-
-    A request without such an event was interrupted. The provider may bill it, so it counts with its ceiling.
-    """
-
-    event: Literal["request"]
-    request: str
-    """Unique id, also stored with the answer."""
-    role: str
-    label: str | None
-    model: str
-    key: str
-    ceiling_usd: float | None
-    """The most that it may cost; ``None``: the price is unknown."""
+    if used is not None and event["event"] == "call" and event["worth"]:
+        used[event["key"]] = Usage.model_validate(event["worth"])
 
 
 @dataclass(frozen=True)
@@ -166,28 +118,28 @@ class UsageTracker:
         self._spent = 0.0
         self._estimated_calls = 0
         self._unpriced: dict[str, Usage] = defaultdict(Usage)
-        self._open: dict[str, Mapping[str, Any]] = {}
-        self._interrupted: dict[str, Mapping[str, Any]] = {}
+        self._open: dict[str, RequestEvent] = {}
+        self._interrupted: dict[str, RequestEvent] = {}
         self._answers: dict[str, dict[str, tuple[Usage, str]]] = defaultdict(dict)
         self._answer_usage: dict[str, dict[str, Usage]] = defaultdict(dict)
 
-    def record_if_valid(self, event: Mapping[str, Any]) -> None:
+    def record_if_valid(self, event: Event) -> None:
         """Count an event that was read from a file; damaged events are ignored."""
         with suppress(KeyError, TypeError, ValueError):
             self.record(event)
 
-    def record(self, event: Mapping[str, Any]) -> None:
+    def record(self, event: Event) -> None:
         """Count a ``CallEvent`` or a ``RequestEvent``; other events are ignored."""
-        if event.get("event") == "request":
+        if event["event"] == "request":
             self._open[str(event["request"])] = event
-        elif event.get("event") == "call":
+        elif event["event"] == "call":
             self._record_answer_usage(event)
             if event["billed"]:
                 self._bill(event)
             else:
                 self._cached[str(event["role"])] += 1
 
-    def _record_answer_usage(self, event: Mapping[str, Any]) -> None:
+    def _record_answer_usage(self, event: CallEvent) -> None:
         if not event.get("worth"):
             return
         usage = Usage.model_validate(event["worth"])
@@ -195,7 +147,7 @@ class UsageTracker:
         if event.get("label"):
             self._answers[str(event["label"])][str(event["key"])] = (usage, str(event["answered"]))
 
-    def _bill(self, event: Mapping[str, Any]) -> None:
+    def _bill(self, event: CallEvent) -> None:
         self._open.pop(str(event.get("request")), None)
         self._interrupted.pop(str(event.get("request")), None)
         usage = Usage.model_validate(event["usage"])
@@ -207,13 +159,13 @@ class UsageTracker:
         if usage.cost_usd is None:
             self._unpriced[str(event["model"])] += usage
 
-    def restore(self, events: Iterable[Mapping[str, Any]]) -> None:
+    def restore(self, events: Iterable[Event]) -> None:
         """Count the events of a run's folder; requests still open at the end were interrupted.
 
         When the graph restarted, earlier calls stay on the bill, but their answers belong to no result.
         """
         for event in events:
-            if event.get("event") == BEGIN:
+            if event["event"] == "begin":
                 self._answers.clear()
                 self._answer_usage.clear()
             else:
@@ -309,6 +261,6 @@ def _sum(by_key: Mapping[str, Usage]) -> Usage:
     return sum((by_key[key] for key in sorted(by_key)), Usage())
 
 
-def _ceiling_of(request: Mapping[str, Any]) -> Usage:
+def _ceiling_of(request: RequestEvent) -> Usage:
     ceiling = request.get("ceiling_usd")
     return Usage(calls=1, cost_usd=ceiling, estimated_usd=ceiling or 0.0)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from rich.console import Console, RenderableType
 from rich.live import Live
@@ -14,6 +13,7 @@ from rich.text import Text
 
 from ideagora.report.console import plain
 from ideagora.retrieval.run_notes import warning_from
+from ideagora.schema.events import Event
 
 
 class WarningPrinter:
@@ -27,11 +27,12 @@ class WarningPrinter:
         self._quiet = quiet
         self._printed: set[tuple[str, str]] = set()
 
-    def on_event(self, event: Mapping[str, Any]) -> None:
+    def on_event(self, event: Event) -> None:
         """Print the warning that an event carries, if any."""
-        line = warning_from(event)
-        is_information = event.get("kind") == "ban"
-        key = (str(event.get("kind")), str(event.get("about")))
+        if event["event"] != "literature" or event["kind"] == "begin":
+            return
+        line, key = warning_from(event), (event["kind"], event["about"])
+        is_information = event["kind"] == "ban"
         if line is None or key in self._printed or (self._quiet and is_information):
             return
         self._printed.add(key)
@@ -66,13 +67,13 @@ class LiveView(ABC):
         """Whole seconds since the view was created."""
         return int(time.monotonic() - self._start)
 
-    def on_event(self, event: Mapping[str, Any]) -> None:
+    def on_event(self, event: Event) -> None:
         """Update the view from one event of the run, and print the warning that it carries."""
         self._warnings.on_event(event)
         self.update(event)
 
     @abstractmethod
-    def update(self, event: Mapping[str, Any]) -> None:
+    def update(self, event: Event) -> None:
         """Update the view from one event."""
 
     @abstractmethod

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from ideagora.errors import SourceUnavailable
 from ideagora.models.embeddings.embedder import Embedder
@@ -22,12 +22,13 @@ from ideagora.retrieval.restrictions.restricted_source import RestrictedSource
 from ideagora.retrieval.restrictions.visibility import Visibility
 from ideagora.retrieval.restrictions.withheld import WithheldPaper
 from ideagora.retrieval.retrieval_log import RetrievalLog
-from ideagora.retrieval.run_notes import BEGIN, RunNotes, since_begin
+from ideagora.retrieval.run_notes import RunNotes, since_begin
 from ideagora.retrieval.similarity import rank_by_similarity
 from ideagora.retrieval.spelling import nearest_spelling
 from ideagora.retrieval.texts.reader import FullTexts, TextKind, TextReader
 from ideagora.retrieval.texts.section_selection import READER_TOKENS
 from ideagora.schema import Paper, ScoredPaper, Topic
+from ideagora.schema.events import Event, Listener
 
 
 class Library:
@@ -101,8 +102,8 @@ class Library:
 
     def begin_run(
         self,
-        emit: Callable[[Mapping[str, Any]], None],
-        earlier: Iterable[Mapping[str, Any]] = (),
+        emit: Listener,
+        earlier: Iterable[Event] = (),
         run_id: str = "",
     ) -> None:
         """Start a run: emit notes and withheld papers as events, and restore those of a stopped run.
@@ -116,7 +117,7 @@ class Library:
         """
         events = since_begin(earlier)
         if not events:
-            emit(BEGIN)
+            emit({"event": "literature", "kind": "begin"})
         self._log.begin(emit, events)
         self._active_runs.add(self)
         current_run.set(CurrentRun(run_id, self._log.run_notes, resumed=bool(events)))

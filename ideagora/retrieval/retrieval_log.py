@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ideagora.retrieval.restrictions.withheld import WithheldPapers
-from ideagora.retrieval.run_notes import NoteKind, RunNotes
+from ideagora.retrieval.run_notes import RunNotes
+from ideagora.schema.events import Event, Listener, NoteKind
 
 
 class RetrievalLog:
@@ -21,7 +21,7 @@ class RetrievalLog:
         self.withheld = WithheldPapers()
         self._first_note = len(run_notes)
 
-    def begin(self, emit: Callable[[Mapping[str, Any]], None], earlier: Sequence[Mapping[str, Any]]) -> None:
+    def begin(self, emit: Listener, earlier: Sequence[Event]) -> None:
         """Start a run: restore what its earlier events hold, and emit what is new as events."""
         self.withheld.begin(emit, earlier)
         self.run_notes, self._first_note = RunNotes(), 0

@@ -3,35 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from ideagora.retrieval.current_run import current_run
-from ideagora.retrieval.restrictions.withheld import HELD_BACK
+from ideagora.schema.events import Event, Listener, LiteratureEvent, NoteKind
 
 _MAX_LISTED = 5
-NoteKind = Literal[
-    "down",
-    "refused",
-    "nothing",
-    "no abstract",
-    "no full text",
-    "cut",
-    "as of",
-    "ban",
-    "ban missed",
-    "read only",
-]
-"""As written to ``events.jsonl``; "ban" is an exclusion and "nothing" a query without results."""
 _FAILURES: tuple[NoteKind, ...] = ("down", "refused")
 _START_NOTES = ("ban", "ban missed", "read only")
 _EXCLUSION, _DOWN, _REFUSED = "Exclusion “", "Source down: ", "Source refused: "
 WARNING_PREFIXES = (_EXCLUSION, "Ban “", _DOWN, _REFUSED)
 """Beginnings of the messages on exclusions and failed sources; earlier versions wrote "Ban “"."""
-EVENT = "literature"
-"""``event`` field of the events that hold a note."""
-BEGIN = {"event": EVENT, "kind": "begin"}
-"""Marks the start of a run in its events; events before the last mark belong to a discarded attempt."""
 
 
 class RunNote(NamedTuple):
@@ -49,7 +32,7 @@ class RunNotes:
     def __init__(self) -> None:
         self._notes: list[RunNote] = []
         self._known: set[RunNote] = set()
-        self._emit: Callable[[Mapping[str, Any]], None] | None = None
+        self._emit: Listener | None = None
 
     def __len__(self) -> int:
         return len(self._notes)
@@ -64,14 +47,16 @@ class RunNotes:
             return
         self._add(note)
         if self._emit:
-            self._emit({"event": EVENT, **note._asdict()})
+            self._emit({
+                "event": "literature", "kind": note.kind, "about": note.about, "detail": note.detail,
+            })  # fmt: skip
 
-    def begin(self, emit: Callable[[Mapping[str, Any]], None], earlier: Iterable[Mapping[str, Any]]) -> None:
+    def begin(self, emit: Listener, earlier: Iterable[Event]) -> None:
         """Start a run: restore the notes from its earlier events, and emit new notes as events."""
         self._emit = None
         self._known.clear()
         for event in earlier:
-            if event.get("event") == EVENT and event.get("kind") in get_args(NoteKind):
+            if event["event"] == "literature" and event["kind"] != "begin":
                 self._add(_note_from(event))
         self._emit = emit
 
@@ -126,14 +111,12 @@ def message(note: RunNote) -> str:
     return f"{_EXCLUSION}{note.about}” matched no paper when the run began{hint}"
 
 
-def warning_from(event: Mapping[str, Any]) -> str | None:
-    """The message to show for an event while the run is active; ``None`` if there is none."""
-    if event.get("event") != EVENT or event.get("kind") not in (*_FAILURES, *_START_NOTES):
-        return None
-    return message(_note_from(event))
+def warning_from(event: LiteratureEvent) -> str | None:
+    """The message to show for a note while the run is active; ``None`` if there is none."""
+    return message(_note_from(event)) if event["kind"] in (*_FAILURES, *_START_NOTES) else None
 
 
-def _note_from(event: Mapping[str, Any]) -> RunNote:
+def _note_from(event: LiteratureEvent) -> RunNote:
     return RunNote(event["kind"], str(event.get("about")), str(event.get("detail", "")))
 
 
@@ -157,12 +140,12 @@ def _join_first(names: Sequence[str]) -> str:
     return ", ".join(names[:_MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
-def since_begin(events: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def since_begin(events: Iterable[Event]) -> list[Event]:
     """The library's events from the last begin event on; empty if there is none."""
-    since: list[Mapping[str, Any]] = []
+    since: list[Event] = []
     for event in events:
-        if all(event.get(name) == value for name, value in BEGIN.items()):
+        if event["event"] == "literature" and event["kind"] == "begin":
             since = [event]
-        elif since and event.get("event") in (EVENT, HELD_BACK):
+        elif since and event["event"] in ("literature", "held back"):
             since.append(event)
     return since

@@ -29,7 +29,8 @@ def test_imports_start_once_after_the_first_request_to_a_provider(monkeypatch: p
         events: list[Any] = []
         listener = preloading(events.append, load)
         for model in models:
-            listener({"event": "request", "model": model})
+            event: Any = {"event": "request", "model": model}
+            listener(event)
         assert starts == []  # not before the loop is free: the request has not been sent
         await asyncio.sleep(0)
         await asyncio.sleep(0)

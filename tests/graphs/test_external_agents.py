@@ -45,6 +45,7 @@ from ideagora.report.run.write import write_report
 from ideagora.retrieval.factory import open_library
 from ideagora.retrieval.library import Library
 from ideagora.schema import Idea, Topic
+from ideagora.schema.events import Event
 from tests.support import command, external_agents
 from tests.support.each import each_case
 from tests.support.loopback import Fault, Loopback
@@ -69,7 +70,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         yield opened
 
 
-Ran = tuple[list[Idea], Mapping[str, Any], list[dict[str, Any]]]
+Ran = tuple[list[Idea], Mapping[str, Any], list[Event]]
 Run = Callable[..., Any]
 
 
@@ -98,7 +99,7 @@ def run(library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ru
         with RunFolder(tmp_path / folder, task.identity) as held:
             resources = RunResources(lambda: library.embedder, lambda event: None, chats)
             ideas, _ = await run_task(task, held, library, resources)
-            return ideas, held.read() or {}, list(held.events())
+            return ideas, held.read() or {}, [*held.events()]
 
     return run
 
@@ -845,7 +846,8 @@ def test_a_killed_graph_goes_on_without_asking_again(home: Path) -> None:
     assert len(prompts) == 5, "three papers are read and one idea is written; the third call was cut short"
     assert len(set(prompts)) == 4
     assert prompts[2] == prompts[3]
-    steps = [e["step"] for e in read_events(Path("run/events.jsonl")) if e.get("status") == "done"]
+    events = [event for event in read_events(Path("run/events.jsonl")) if event["event"] == "step"]
+    steps = [event["step"] for event in events if event["status"] == "done"]
     assert steps.count("search") == 1, "a finished step does not run again"
 
 

@@ -31,6 +31,7 @@ from ideagora.errors import (
 )
 from ideagora.graphs.runtime.outages import Outages
 from ideagora.models.transport.retry import to_model_error
+from ideagora.schema.events import LiteratureEvent
 from tests.retrieval.test_network_library import a_field
 from tests.support import command, standin
 from tests.support.arena_world import TOPICS, field
@@ -334,10 +335,13 @@ def test_each_error_says_whether_it_may_pass() -> None:
 
 
 def test_an_outage_is_over_when_its_request_is_answered_or_the_graph_begins_anew() -> None:
-    down = {"event": "outage", "key": "k", "reason": "503"}
-    source = {"event": "literature", "kind": "down", "about": "openalex", "detail": "504"}
+    def call(status: str) -> Any:
+        return {"event": "call", "key": "k", "status": status}
+
+    down: Any = {"event": "outage", "key": "k", "reason": "503"}
+    source: LiteratureEvent = {"event": "literature", "kind": "down", "about": "openalex", "detail": "504"}
     assert Outages([down, source, down]).reasons == ("503", "504")
-    assert Outages([down, {"event": "call", "key": "k", "status": "failed"}]).reasons == ("503",)
-    assert Outages([down, {"event": "call", "key": "k", "status": "ok"}]).reasons == ()
+    assert Outages([down, call("failed")]).reasons == ("503",)
+    assert Outages([down, call("ok")]).reasons == ()
     assert Outages([down, source, {"event": "begin"}]).reasons == ()
-    assert Outages([{"event": "literature", "kind": "refused", "about": "x"}]).reasons == ()
+    assert Outages([{**source, "kind": "refused"}]).reasons == ()

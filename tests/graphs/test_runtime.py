@@ -595,12 +595,16 @@ def test_progress_counts_calls_and_cost() -> None:
     told = StringIO()
     console = Console(file=told, width=120)
     progress = RunProgress(console, quiet=True)
-    usage = {"prompt_tokens": 1000, "completion_tokens": 234, "cost_usd": 0.25}
-    progress.on_event({"event": "call", "cached": False, "usage": usage})
-    progress.on_event({"event": "call", "cached": True, "usage": usage})
+
+    def call(**changes: Any) -> Any:
+        usage = {"prompt_tokens": 1000, "completion_tokens": 234, "cost_usd": 0.25}
+        return {"event": "call", "cached": False, "usage": usage, **changes}
+
+    progress.on_event(call())
+    progress.on_event(call(cached=True))
     console.print(progress)
     assert "1 call, 1 from the cache, 1,234 tokens, $0.250" in told.getvalue()
-    progress.on_event({"event": "call", "cached": False, "usage": {**usage, "cost_usd": None}})
+    progress.on_event(call(usage={"prompt_tokens": 0, "completion_tokens": 0, "cost_usd": None}))
     console.print(progress)
     assert "price unknown" in told.getvalue()
 
@@ -636,14 +640,15 @@ def test_a_folder_of_another_run_is_left_alone() -> None:
 
 def test_a_line_that_a_kill_cut_short_is_mended() -> None:
     with RunFolder(Path("run"), "one") as folder:
-        folder.log({"event": "note", "text": "whole \u2028 line"})
+        folder.log({"event": "note", "label": None, "text": "whole \u2028 line"})
         folder.write({"id": "one"})
     events = Path("run/events.jsonl")
     whole = events.read_bytes()
     events.write_bytes(whole + b'{"event": "note", "text": "cut sh\xe2\x80')
     with RunFolder(Path("run"), "one") as folder:
-        folder.log({"event": "note", "text": "next"})
-        assert [event["text"] for event in folder.events()] == ["whole \u2028 line", "next"]
+        folder.log({"event": "note", "label": None, "text": "next"})
+        notes = [event["text"] for event in folder.events() if event["event"] == "note"]
+        assert notes == ["whole \u2028 line", "next"]
     assert events.read_bytes().startswith(whole)
 
 
@@ -668,7 +673,7 @@ def test_forgetting_begins_with_the_record(monkeypatch: pytest.MonkeyPatch) -> N
     with RunFolder(Path("run"), "one") as folder:
         for name in names:
             Path("run", name).write_text('{"id": "one", "status": "done"}', encoding="utf-8")
-        folder.log({"event": "note"})
+        folder.log({"event": "begin"})
         gone: list[str] = []
         unlink = Path.unlink
 

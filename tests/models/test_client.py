@@ -19,7 +19,7 @@ from ideagora.errors import (
     RequestRejected,
     UnreadableAnswer,
 )
-from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry, retry_counts
+from ideagora.models.cache.retry_failed import keys_to_retry, retry_counts
 from ideagora.models.call import Inputs
 from ideagora.models.chat_models import OfflineChatModel, ScriptedChatModel
 from ideagora.models.parsing import stored_reply
@@ -355,7 +355,7 @@ async def test_a_failed_run_asks_another_sample_and_touches_no_stored_answer(tmp
                 await failed.client.ask(call("unread"))
         keys = keys_to_retry(failed.events)
         assert len(keys) == 1
-        events = [*failed.events, {"event": RETRIED, "keys": keys}]
+        events = [*failed.events, {"event": "asked anew", "keys": keys}]
         assert keys_to_retry(events) == []
         for replay, asked in ((False, 7), (True, 7)):
             async with client_harness(

@@ -321,7 +321,10 @@ def test_dollars(amount: float, text: str) -> None:
 def test_a_settled_run_keeps_its_cost_and_is_replaced_when_it_goes_on() -> None:
     def tracker(cost: float) -> UsageTracker:
         made = UsageTracker()
-        made.record({"event": "request", "request": "1", "role": "x", "ceiling_usd": cost, "key": "k"})
+        made.record({
+            "event": "request", "request": "1", "role": "x", "label": None, "model": "m", "key": "k",
+            "ceiling_usd": cost,
+        })  # fmt: skip
         made.restore([])  # it was interrupted
         return made
 

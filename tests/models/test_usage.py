@@ -13,7 +13,7 @@ from ideagora.models.usage import UsageTracker, current_label, usage_label
 from ideagora.schema import Usage
 
 
-def event(key: str = "k", role: str = "judge", **changes: Any) -> dict[str, Any]:
+def event(key: str = "k", role: str = "judge", **changes: Any) -> Any:
     usage = Usage(calls=1, prompt_tokens=100, completion_tokens=10, cost_usd=0.25, seconds=1.5)
     return {
         "event": "call", "role": role, "label": None, "model": "m", "cached": False, "attempt": 1, "retry": 0,
@@ -22,11 +22,11 @@ def event(key: str = "k", role: str = "judge", **changes: Any) -> dict[str, Any]
     }  # fmt: skip
 
 
-def cached(key: str = "k", role: str = "judge", **changes: Any) -> dict[str, Any]:
+def cached(key: str = "k", role: str = "judge", **changes: Any) -> Any:
     return event(key, role, cached=True, billed=False, usage=Usage().model_dump(), **changes)
 
 
-def failed(key: str = "k", role: str = "judge", **changes: Any) -> dict[str, Any]:
+def failed(key: str = "k", role: str = "judge", **changes: Any) -> Any:
     return event(key, role, status="failed", usage=Usage(calls=1, seconds=0.5).model_dump(), **changes)
 
 
@@ -71,7 +71,7 @@ def test_an_unknown_price_makes_the_cost_unknown_and_not_zero() -> None:
     assert tracker.spent == 0.25
 
 
-def request(number: str, role: str = "judge", **changes: Any) -> dict[str, Any]:
+def request(number: str, role: str = "judge", **changes: Any) -> Any:
     return {
         "event": "request", "request": number, "role": role, "label": None, "model": "m", "key": "k",
         "ceiling_usd": 0.5, **changes,
@@ -121,7 +121,7 @@ events = st.lists(
 
 
 @given(events)
-def test_a_restored_tracker_continues_like_the_old_one(recorded: list[dict[str, Any]]) -> None:
+def test_a_restored_tracker_continues_like_the_old_one(recorded: list[Any]) -> None:
     live, restored = UsageTracker(), UsageTracker()
     for one in recorded:
         live.record(one)

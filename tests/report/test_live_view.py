@@ -9,9 +9,15 @@ from rich.console import Console
 
 from ideagora.report.live_view import WarningPrinter
 from ideagora.report.run.terminal import RunProgress
+from ideagora.schema.events import LiteratureEvent
 
-MISSED = {"event": "literature", "kind": "ban missed", "about": "A Paper", "detail": ""}
-EFFECTIVE = {"event": "literature", "kind": "ban", "about": "A Paper", "detail": "“A Paper” (p1)"}
+MISSED: LiteratureEvent = {"event": "literature", "kind": "ban missed", "about": "A Paper", "detail": ""}
+EFFECTIVE: LiteratureEvent = {
+    "event": "literature",
+    "kind": "ban",
+    "about": "A Paper",
+    "detail": "“A Paper” (p1)",
+}
 
 
 @pytest.mark.parametrize("quiet", [False, True])

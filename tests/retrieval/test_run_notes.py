@@ -17,6 +17,7 @@ from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.library import Library
 from ideagora.retrieval.run_notes import RunNotes
 from ideagora.schema import Paper, ScoredPaper, Topic
+from ideagora.schema.events import Event
 from tests.retrieval.test_network_library import a_field
 from tests.support import standin
 from tests.support.literature_server import Fault, LiteratureServer, Work, hurry
@@ -48,9 +49,7 @@ class Flaky:
         """Nothing is connected."""
 
 
-async def a_run(
-    run_notes: RunNotes, earlier: list[Mapping[str, Any]], notes: list[tuple[str, str, str]]
-) -> Any:
+async def a_run(run_notes: RunNotes, earlier: list[Event], notes: list[tuple[str, str, str]]) -> Any:
     """A restricted library, and the events that it told."""
     events: list[Mapping[str, Any]] = []
     library = Library(Flaky(), EMBEDDER, run_notes=run_notes).for_topic(Topic(text="x", before="2024"))

@@ -61,7 +61,7 @@ class ClientHarness:
 
     client: LLMClient
     tracker: UsageTracker
-    events: list[dict[str, Any]] = field(default_factory=list)
+    events: list[Any] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
 
     def logged(self, *names: str) -> list[Any]:
@@ -87,7 +87,7 @@ async def client_harness(
         chosen["api_base"] = server.base
     loaded = Settings(home=home, **chosen)
     tracker = tracker or UsageTracker()
-    events: list[dict[str, Any]] = []
+    events: list[Any] = []
     waits: list[float] = []
 
     async def no_sleep(seconds: float) -> None:

@@ -20,7 +20,7 @@ from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.graphs.run_fields import RunFields
 from ideagora.graphs.run_folder import RunFolder, now
 from ideagora.graphs.runtime.run_record import IDENTITY_FIELDS
-from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry
+from ideagora.models.cache.retry_failed import keys_to_retry
 
 REPORT_FILES = ("report.html", "report.md", "results.csv", "comparisons.csv", "categories.csv", "results.tex")
 """Files that ``report/bench`` writes, besides ``plots/``."""
@@ -154,7 +154,7 @@ def reset(folder: RunFolder, settings: Settings) -> None:
     keys = [] if settings.replay else keys_to_retry(folder.events())
     folder.clear()
     if keys:
-        folder.log({"event": RETRIED, "keys": keys})
+        folder.log({"event": "asked anew", "keys": keys})
     (folder.path / IDEAS_FILE).unlink(missing_ok=True)
     delete_judging(folder)
 

@@ -29,8 +29,8 @@ from ideagora.models.usage import UsageTracker
 from ideagora.schema import Usage, Verdict
 
 if TYPE_CHECKING:
-    from ideagora.graphs.runtime.events import Listener
     from ideagora.retrieval.library import Library
+    from ideagora.schema.events import Listener
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
     from ideagora.graphs.generate import OpenLibrary
-    from ideagora.graphs.runtime.events import Listener
     from ideagora.models.embeddings.embedder import Embedder
+    from ideagora.schema.events import Listener
 
 
 @dataclass(frozen=True)

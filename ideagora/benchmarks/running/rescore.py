@@ -27,7 +27,7 @@ from ideagora.evaluators.arena.entries.contestants import ResolvedContestants
 from ideagora.evaluators.arena.entries.lineup import ContestantIdeas
 from ideagora.graphs.generate import load_budget
 from ideagora.graphs.run_folder import RunFolder
-from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry
+from ideagora.models.cache.retry_failed import keys_to_retry
 
 KEPT = ("seed", "source", "full_text")
 """Settings of the run that also apply when its ideas are judged again."""
@@ -124,7 +124,7 @@ async def rescore(
     before = str(record.get("id", ""))
     with RunFolder(path, run.identity, replaces=before) as folder:
         if resources.fresh and not run.settings.replay and (keys := keys_to_retry(folder.events())):
-            folder.log({"event": RETRIED, "keys": keys})
+            folder.log({"event": "asked anew", "keys": keys})
         if before != run.identity and record.get("judging") == run.judging_identity(run.generated or ""):
             folder.delete_checkpoints()  # the same verdicts, which another command began
         elif before != run.identity:

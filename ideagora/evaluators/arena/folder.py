@@ -15,7 +15,7 @@ from ideagora.evaluators.arena.leaderboard.records import ContestantFields, Lead
 from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE, recover_verdicts
 from ideagora.graphs.run_fields import RunFields
 from ideagora.graphs.run_folder import RunFolder, folder_error, write_atomically
-from ideagora.models.cache.retry_failed import RETRIED, keys_to_retry
+from ideagora.models.cache.retry_failed import keys_to_retry
 from ideagora.schema import Idea, Serialized, Topic, Usage, Verdict
 
 LEADERBOARD_FILE = "leaderboard.json"
@@ -151,7 +151,7 @@ def reset(folder: RunFolder, settings: Settings) -> None:
     keys = [] if settings.replay else keys_to_retry(folder.events())
     folder.clear()
     if keys:
-        folder.log({"event": RETRIED, "keys": keys})
+        folder.log({"event": "asked anew", "keys": keys})
     for name in (LEADERBOARD_FILE, VERDICTS_FILE):
         (folder.path / name).unlink(missing_ok=True)
 

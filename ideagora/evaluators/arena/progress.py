@@ -7,8 +7,8 @@ from collections import Counter
 from ideagora.evaluators.arena.comparisons import overall_outcome
 from ideagora.evaluators.arena.entries.lineup import Lineup
 from ideagora.evaluators.statistics.comparisons import FIRST
-from ideagora.graphs.runtime.events import Listener
 from ideagora.schema import Verdict
+from ideagora.schema.events import Listener
 
 
 class LiveStanding:

@@ -53,12 +53,12 @@ from ideagora.evaluators.generation import (
 from ideagora.evaluators.judging.run import JudgingResources, JudgingTask, run_judging
 from ideagora.graphs.generate import load_budget
 from ideagora.graphs.run_folder import RunFolder
-from ideagora.graphs.runtime.events import Listener
 from ideagora.graphs.runtime.run_record import identity_parts
 from ideagora.graphs.task import Task
 from ideagora.models.budget import Budget
 from ideagora.models.usage import UsageTracker
 from ideagora.schema import Topic, serialize, stable_id
+from ideagora.schema.events import Listener
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

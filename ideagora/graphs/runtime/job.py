@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from langchain_core.language_models import BaseChatModel
 
-    from ideagora.graphs.runtime.events import Listener
     from ideagora.models.budget import Budget
     from ideagora.models.embeddings.embedder import Embedder
     from ideagora.retrieval.restrictions.target_paper import TargetPaper
+    from ideagora.schema.events import Listener
 
 
 Finished = RunFields | Awaitable[RunFields]

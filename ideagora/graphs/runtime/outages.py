@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
-from ideagora.models.recorder import OUTAGE
-from ideagora.models.usage import BEGIN
-from ideagora.retrieval.run_notes import EVENT as LITERATURE
+from ideagora.schema.events import Event
 
 
 class Outages:
     """Requests without an answer and sources that were down, collected from the events of a run."""
 
-    def __init__(self, earlier: Iterable[Mapping[str, Any]] = ()) -> None:
+    def __init__(self, earlier: Iterable[Event] = ()) -> None:
         self._open: dict[str, str] = {}
         for event in earlier:
             self.record(event)
 
-    def record(self, event: Mapping[str, Any]) -> None:
+    def record(self, event: Event) -> None:
         """Process one event; a later answer ends the outage of its request."""
-        kind = event.get("event")
-        if kind == BEGIN:
+        if event["event"] == "begin":
             self._open.clear()
-        elif kind == OUTAGE:
+        elif event["event"] == "outage":
             self._open[f"call {event.get('key')}"] = str(event.get("reason"))
-        elif kind == "call" and event.get("status") != "failed":
+        elif event["event"] == "call" and event.get("status") != "failed":
             self._open.pop(f"call {event.get('key')}", None)
-        elif kind == LITERATURE and event.get("kind") == "down":
+        elif event["event"] == "literature" and event["kind"] == "down":
             self._open[f"source {event.get('about')}"] = str(event.get("detail"))
 
     @property

@@ -21,7 +21,7 @@ from ideagora.errors import IdeagoraError
 from ideagora.graphs.run_fields import RunFields
 from ideagora.graphs.run_folder import RunFolder, folder_error, now
 from ideagora.graphs.runtime.checkpoints import DamagedCheckpoints, last_state, open_saver
-from ideagora.graphs.runtime.events import BeginEvent, Listener, NoteEvent, RetriedEvent, StepEvents
+from ideagora.graphs.runtime.events import StepEvents
 from ideagora.graphs.runtime.job import Job, RunResources
 from ideagora.graphs.runtime.outages import Outages
 from ideagora.graphs.runtime.run_record import (
@@ -41,6 +41,7 @@ from ideagora.models.model_registry import ModelRegistry
 from ideagora.models.recorder import CallLog
 from ideagora.models.transport.providers import needs_litellm
 from ideagora.models.usage import UsageTracker, current_label, usage_label
+from ideagora.schema.events import Event, Listener
 
 if TYPE_CHECKING:
     from ideagora.models.embeddings.embedder import Embedder
@@ -152,14 +153,14 @@ def _begin_run(job: Job, folder: RunFolder, listener: Listener, budget: Budget) 
     folder.write({**record, "usage": tracker.summary()})
     outages = Outages(folder.events() if resumes else ())
 
-    def on_event(event: Mapping[str, Any]) -> None:
+    def on_event(event: Event) -> None:
         folder.log(event)
         outages.record(event)
         listener(event)
 
     if not resumes:
-        tracker.restore([BeginEvent(event="begin")])
-        on_event(BeginEvent(event="begin"))
+        tracker.restore([{"event": "begin"}])
+        on_event({"event": "begin"})
     return _Run(record, tracker, outages, on_event, resumes, changed)
 
 
@@ -203,7 +204,7 @@ def _find_outages(error: IdeagoraError | None, outages: Outages) -> tuple[str, .
 def _can_resume(previous: str | None, job: Job, folder: RunFolder) -> bool:
     """Whether the graph continues where it stopped; otherwise it begins again, with calls from the cache."""
     if previous == "failed" and not job.settings.replay and (keys := keys_to_retry(folder.events())):
-        folder.log(RetriedEvent(event="asked anew", keys=keys))
+        folder.log({"event": "asked anew", "keys": keys})
     if previous in ("failed", "incomplete", "done", None):  # done, but its results are unreadable
         folder.delete_checkpoints()
         return False
@@ -234,7 +235,7 @@ async def _stream_or_restart(
     except DamagedCheckpoints as error:
         log.warning("the checkpoints in %s cannot be used (%s): the run starts over", folder.path, error)
     folder.delete_checkpoints()
-    on_event(BeginEvent(event="begin"))
+    on_event({"event": "begin"})
     return await _stream(job, builder, folder, context, on_event)
 
 
@@ -291,4 +292,4 @@ def _warm_up(embedder: Callable[[], Embedder], job: Job, chats: Collection[str])
 
 
 def _note_sender(on_event: Listener) -> Callable[[str], None]:
-    return lambda text: on_event(NoteEvent(event="note", label=current_label.get(), text=text))
+    return lambda text: on_event({"event": "note", "label": current_label.get(), "text": text})

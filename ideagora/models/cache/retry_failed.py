@@ -9,27 +9,22 @@ events of the folder record these requests, so the same folder finds the new ans
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
-UNREADABLE = "unreadable"
-"""Name of the event of a call without a readable reply; has the ``key`` of its first request."""
-RETRIED = "asked anew"
-"""Name of the event of a failed run that starts again; has the ``keys`` that it repeats."""
+from ideagora.schema.events import Event
 
 
-def retry_counts(events: Iterable[Mapping[str, Any]]) -> Counter[str]:
+def retry_counts(events: Iterable[Event]) -> Counter[str]:
     """How many times each call was repeated, by the key of its first request."""
-    repeated = (event.get("keys") for event in events if event.get("event") == RETRIED)
-    return Counter(str(key) for keys in repeated if isinstance(keys, list) for key in keys)
+    return Counter(key for event in events if event["event"] == "asked anew" for key in event["keys"])
 
 
-def keys_to_retry(events: Iterable[Mapping[str, Any]]) -> list[str]:
+def keys_to_retry(events: Iterable[Event]) -> list[str]:
     """Keys of the calls that had no readable reply and were not repeated since."""
     keys: dict[str, None] = {}
     for event in events:
-        if event.get("event") == RETRIED:
+        if event["event"] == "asked anew":
             keys.clear()
-        elif event.get("event") == UNREADABLE:
+        elif event["event"] == "unreadable":
             keys[str(event.get("key"))] = None
     return list(keys)

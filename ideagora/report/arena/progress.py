@@ -6,8 +6,7 @@ Everything from a model, a file or a plug-in is printed as plain text.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
@@ -17,6 +16,7 @@ from ideagora.report.arena.terminal import LONGEST_NAME, short_name
 from ideagora.report.console import plain
 from ideagora.report.live_view import LiveView
 from ideagora.report.run.terminal import RunProgress
+from ideagora.schema.events import ComparisonsEvent, Event, GenerationEvent
 
 TOP = 5
 """Contestants that the live view shows."""
@@ -38,33 +38,33 @@ class ArenaProgress(LiveView):
         self._unscored = 0
         self._standing: Sequence[tuple[str, float, int]] = ()
 
-    def update(self, event: Mapping[str, Any]) -> None:
+    def update(self, event: Event) -> None:
         """Update the view from one event of the arena, or of an agent's run."""
-        if event.get("event") == "arena":
+        if event["event"] == "arena":
             self._begin(event)
-        elif event.get("event") == "verdict":
-            self._judges[str(event["judge"])] += 1
+        elif event["event"] == "verdict":
+            self._judges[event["judge"]] += 1
             self._unscored += event["status"] == "unscored"
             self._standing = event["standing"]
         else:
             self._totals.update(event)
-            if event.get("run") in self._runs:
-                self._runs[event["run"]][1].update(event)
+            if (run := event.get("run")) in self._runs:
+                self._runs[run][1].update(event)
 
     def set_status(self, text: str) -> None:
         """Show what the arena waits for as the headline."""
         self._stage = text
 
-    def _begin(self, event: Mapping[str, Any]) -> None:
+    def _begin(self, event: GenerationEvent | ComparisonsEvent) -> None:
         if event["stage"] == "ideas":
             self._stage = f"ideas: {event['done']} of {event['total']} runs done"
-            title = f"{short_name(event['agent'])} on “{plain(str(event['topic']))[:LONGEST_NAME]}”"
+            title = f"{short_name(event['agent'])} on “{plain(event['topic'])[:LONGEST_NAME]}”"
             self._runs.pop(event["number"], None)
             if event["status"] == "started":
                 self._runs[event["number"]] = title, RunProgress(self._console, quiet=True)
         else:
             self._runs.clear()
-            self._total = int(event["total"])
+            self._total = event["total"]
             self._judges = Counter(dict.fromkeys(event["judges"], 0))
             self._stage = "judging"
 

@@ -35,6 +35,7 @@ from ideagora.report.run.wording.novelty import (
 from ideagora.report.run.wording.topic_similarity import similarity_sentence
 from ideagora.report.text_cleaning import short_name, without_number
 from ideagora.schema import Chain, Idea
+from ideagora.schema.events import CallEvent, Event
 
 STEPS = {
     "plan_queries": "planning queries",
@@ -88,18 +89,17 @@ class RunProgress(LiveView):
         self._calls = self._cached = self._tokens = 0
         self._cost: float | None = 0.0
 
-    def update(self, event: Mapping[str, Any]) -> None:
+    def update(self, event: Event) -> None:
         """Update the row that an event belongs to, or the totals."""
-        kind = event.get("event")
-        if kind == "call":
+        if event["event"] == "call":
             self._count(event)
-        elif kind in ("note", "outage"):
-            name = str(event.get("label") or "shared")
-            text = str(event["text" if kind == "note" else "reason"])
+        elif event["event"] == "note" or event["event"] == "outage":
+            name = event["label"] or "shared"
+            text = event["text"] if event["event"] == "note" else event["reason"]
             self._rows[name] = (self._rows.get(name, ("", ""))[0], text)
-        elif kind == "step" and event["status"] == "started":
-            name = f"branch {event['branch']}" if event.get("branch") else "shared"
-            step = str(event["step"])
+        elif event["event"] == "step" and event["status"] == "started":
+            name = f"branch {event['branch']}" if event["branch"] else "shared"
+            step = event["step"]
             self._last_step = STEPS.get(step, plain(step))
             if self._console and step in STEPS and self._rows.get(name, ("", ""))[0] != self._last_step:
                 self._console.print(Text(f"{self.seconds} s  {name}: {self._last_step}"), soft_wrap=True)
@@ -109,8 +109,8 @@ class RunProgress(LiveView):
         """Show what the run waits for in the shared row."""
         self._rows["shared"] = (text, "")
 
-    def _count(self, event: Mapping[str, Any]) -> None:
-        if event.get("cached"):
+    def _count(self, event: CallEvent) -> None:
+        if event["cached"]:
             self._cached += 1
             return
         usage = event["usage"]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
-HELD_BACK = "held back"
-"""``event`` field of the events on withheld papers."""
+from ideagora.schema.events import Event, Listener
 
 
 class WithheldPaper(NamedTuple):
@@ -22,13 +21,14 @@ class WithheldPapers:
 
     def __init__(self) -> None:
         self._by_key: dict[str, WithheldPaper] = {}
-        self._emit: Callable[[Mapping[str, Any]], None] | None = None
+        self._emit: Listener | None = None
 
-    def begin(self, emit: Callable[[Mapping[str, Any]], None], earlier: Iterable[Mapping[str, Any]]) -> None:
+    def begin(self, emit: Listener, earlier: Iterable[Event]) -> None:
         """Start a run: restore the papers from its earlier events, and emit new ones as events."""
         for event in earlier:
-            if event.get("event") == HELD_BACK:
-                paper = WithheldPaper(*(str(event.get(name)) for name in WithheldPaper._fields))
+            if event["event"] == "held back":
+                fields = (event.get("paper_id"), event.get("title"), event.get("why"))
+                paper = WithheldPaper(*map(str, fields))
                 self._by_key[str(event.get("key"))] = paper
         self._emit = emit
 
@@ -42,7 +42,10 @@ class WithheldPapers:
             return
         self._by_key[key] = paper
         if self._emit:
-            self._emit({"event": HELD_BACK, "key": key, **paper._asdict()})
+            self._emit({
+                "event": "held back", "key": key,
+                "paper_id": paper.paper_id, "title": paper.title, "why": paper.why,
+            })  # fmt: skip
 
     def sorted(self) -> list[WithheldPaper]:
         """The papers so far, each once, ordered by id."""
