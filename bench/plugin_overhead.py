@@ -94,7 +94,7 @@ def built_in() -> Agent:
         call = Call("bench", "main", "", prompt, FreeText, inputs, handler_for(None))
         text = (await services.client.ask(call)).text
         references = tuple(dict.fromkeys(paper.id for paper in papers))
-        idea = {"title": papers[0].title, "method": text, "references": references, "extra": {}}
+        idea: Any = {"title": papers[0].title, "method": text, "references": references, "extra": {}}
         return {"ideas": [idea]}
 
     def build() -> Any:

@@ -77,7 +77,7 @@ Run = Callable[..., Any]
 def described_here(location: AgentLocation) -> Any:
     """A description without a process of its own, for the agents of ``OWN``."""
     if location.spec.startswith(f"{OWN}:"):
-        return child.description_of(make_order(location, "describe"))
+        return child.description_of(make_order(location))
     return describe.describe_agent(location)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from ideagora.graphs.agent import Failure
-from ideagora.graphs.external.validation.ideas import as_ideas
+from ideagora.graphs.external.validation.ideas import ValidIdea, as_ideas
 from ideagora.schema import Idea, Serialized, Topic, deserialize
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class ExternalState(TypedDict, total=False):
     """Plain JSON values only."""
 
     topic: Serialized[Topic]
-    ideas: list[dict[str, Any]]
+    ideas: list[ValidIdea]
     failures: list[Failure]
 
 

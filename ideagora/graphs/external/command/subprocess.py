@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import signal
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -127,7 +128,7 @@ class CommandSession:
             notes.cancel()
             await asyncio.gather(notes, return_exceptions=True)
 
-    def _opening(self) -> dict[str, Any]:
+    def _opening(self) -> Mapping[str, object]:
         topic = self._context.topic
         return {
             "topic": topic.text,
@@ -172,6 +173,7 @@ class CommandSession:
         if set(value) != {"ask"}:
             self._ideas.append(value)
             return
+        answer: Mapping[str, object]
         try:
             answer = {"answer": await answer_question(value["ask"], self._context)}
         except BudgetExhausted:

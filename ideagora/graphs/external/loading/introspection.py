@@ -11,10 +11,11 @@ from ideagora.errors import UsageError
 from ideagora.graphs.agent import Agent
 from ideagora.graphs.external.call import requested_arguments
 from ideagora.graphs.external.errors import named_error
+from ideagora.graphs.external.python_process.messages import AgentDescription
 
 
-def describe_object(obj: Any, name: str) -> dict[str, Any]:
-    """What the runtime needs to know about a loaded object, as plain values (see ``AgentDescription``).
+def describe_object(obj: Any, name: str) -> AgentDescription:
+    """What the runtime needs to know about a loaded object, as plain values.
 
     Raises:
         UsageError: the object is not an agent.

@@ -14,7 +14,6 @@ import inspect
 import os
 import signal
 import sys
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -25,6 +24,12 @@ from ideagora.graphs.external.in_process import stdout_guard
 from ideagora.graphs.external.loading.introspection import describe_object
 from ideagora.graphs.external.loading.loader import load_object
 from ideagora.graphs.external.python_process.child_context import Pipe, RemoteLibraryClient, RemoteModelClient
+from ideagora.graphs.external.python_process.messages import (
+    AgentDescription,
+    DescribeOrder,
+    ObjectOrder,
+    RunOrder,
+)
 from ideagora.schema import Topic
 
 PR_SET_PDEATHSIG = 1
@@ -61,14 +66,14 @@ def _exit_with(parent: int) -> None:
         os._exit(1)
 
 
-def _describe(order: dict[str, Any], pipe: Pipe) -> None:
+def _describe(order: DescribeOrder, pipe: Pipe) -> None:
     try:
         pipe.send({"described": description_of(order)})
     except UsageError as error:
         pipe.send({"refused": str(error)})
 
 
-def description_of(order: Mapping[str, Any]) -> dict[str, Any]:
+def description_of(order: ObjectOrder) -> AgentDescription:
     """Load the object of an order and describe it (see ``AgentDescription``).
 
     Raises:
@@ -79,7 +84,7 @@ def description_of(order: Mapping[str, Any]) -> dict[str, Any]:
     return {**description, "known_as": loaded.known_as, "code": loaded.fingerprint}
 
 
-def _run(order: dict[str, Any], pipe: Pipe) -> None:
+def _run(order: RunOrder, pipe: Pipe) -> None:
     name = order["name"]
     try:
         ideas = _ideas(order, pipe, name)
@@ -87,15 +92,17 @@ def _run(order: dict[str, Any], pipe: Pipe) -> None:
             atexit._run_exitfuncs()  # os._exit skips them, and threads may be left
     except BaseException as raised:  # noqa: BLE001  (foreign code; it is named and told)
         error, number = named_error(raised, name), getattr(raised, "question", None)
-        report = {"raised": str(error), "kind": type(error).__name__, "question": number}
-        pipe.send({**report, "printed": stdout_guard.characters_written})
+        pipe.send({
+            "raised": str(error), "kind": type(error).__name__, "question": number,
+            "printed": stdout_guard.characters_written,
+        })  # fmt: skip
         return
     for idea in ideas:
-        pipe.send({"unusable" if isinstance(idea, str) else "idea": idea})
+        pipe.send({"unusable": idea} if isinstance(idea, str) else {"idea": idea})
     pipe.send({"returned": len(ideas), "printed": stdout_guard.characters_written})
 
 
-def _ideas(order: dict[str, Any], pipe: Pipe, name: str) -> list[Any]:
+def _ideas(order: RunOrder, pipe: Pipe, name: str) -> list[Any]:
     loaded = load_object(order["spec"], order["is_entry_point"])
     if loaded.fingerprint != order["code"]:
         raise AgentFailed(f"{name} was changed while it was in use. Run the command again.")

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 from pydantic import BaseModel, ValidationError
 
 from ideagora import errors
+from ideagora.graphs.external.python_process.messages import Message, Order, Question, Reply
 from ideagora.graphs.external.validation.arguments import (
     check_count,
     check_paper_id,
@@ -28,7 +29,7 @@ from ideagora.graphs.external.validation.arguments import (
 from ideagora.models.redact import one_line
 from ideagora.schema import Paper
 
-Exchange = Generator[dict[str, Any], Any, Any]
+Exchange = Generator[Question, Any, Any]
 """Yields questions, is sent their answers, and returns the result."""
 MAX_PROBLEMS = 5
 """Problems of a rejected answer that are reported."""
@@ -44,16 +45,16 @@ class Pipe:
         self._numbers = itertools.count(1)
         self._waiting: dict[int, Future[Any]] = {}
 
-    def read_order(self) -> dict[str, Any]:
+    def read_order(self) -> Order:
         """Read the first line."""
-        order: dict[str, Any] = json.loads(self._source.readline())
+        order: Order = json.loads(self._source.readline())
         return order
 
     def listen(self) -> None:
         """Start to read answers in the background. This process exits when the run does."""
         threading.Thread(target=self._listen, name="answers", daemon=True).start()
 
-    def send(self, value: dict[str, Any]) -> None:
+    def send(self, value: Message) -> None:
         """Write one line."""
         if os.getpid() != self._process:
             raise errors.AgentFailed("library and model can only be used in the agent's own process")
@@ -86,7 +87,7 @@ class Pipe:
         except StopIteration as done:
             return done.value
 
-    def _submit(self, question: dict[str, Any]) -> Future[Any]:
+    def _submit(self, question: Question) -> Future[Any]:
         number = next(self._numbers)
         future: Future[Any] = Future()
         self._waiting[number] = future
@@ -100,14 +101,14 @@ class Pipe:
 
     def _listen(self) -> None:
         for line in self._source:
-            value = json.loads(line)
-            future = self._waiting.pop(value["id"], None)
+            reply: Reply = json.loads(line)
+            future = self._waiting.pop(reply["id"], None)
             if future is None or not future.set_running_or_notify_cancel():
                 continue
-            if "error" in value:
-                future.set_exception(make_error(value["kind"], value["error"], value["id"]))
+            if "error" in reply:
+                future.set_exception(make_error(reply["kind"], reply["error"], reply["id"]))
             else:
-                future.set_result(value["answer"])
+                future.set_result(reply["answer"])
         os._exit(1)
 
 
@@ -137,21 +138,20 @@ class RemoteLibraryClient:
     text: Callable[..., Any]
 
     def __init__(self, pipe: Pipe) -> None:
-        def look_up(name: str, parse: Callable[[Any], Any], paper: Any) -> Any:
-            return pipe.run(_ask({name: check_paper_id(paper)}, parse))
+        def ask(question: Question, parse: Callable[[Any], Any]) -> Any:
+            return pipe.run(_ask(question, parse))
 
         def search(query: str, k: int = 10) -> Any:
-            question = {"search": check_text(query, "query"), "k": check_count(k)}
-            return pipe.run(_ask(question, _parse_papers))
+            return ask({"search": check_text(query, "query"), "k": check_count(k)}, _parse_papers)
 
         self.search = search
-        self.paper = lambda paper: look_up("paper", _parse_paper, paper)
-        self.references = lambda paper: look_up("references", _parse_papers, paper)
-        self.citations = lambda paper: look_up("citations", _parse_papers, paper)
-        self.text = lambda paper: look_up("text", str, paper)
+        self.paper = lambda paper: ask({"paper": check_paper_id(paper)}, _parse_paper)
+        self.references = lambda paper: ask({"references": check_paper_id(paper)}, _parse_papers)
+        self.citations = lambda paper: ask({"citations": check_paper_id(paper)}, _parse_papers)
+        self.text = lambda paper: ask({"text": check_paper_id(paper)}, str)
 
 
-def _ask(question: dict[str, Any], parse: Callable[[Any], Any]) -> Exchange:
+def _ask(question: Question, parse: Callable[[Any], Any]) -> Exchange:
     answer = yield question
     return parse(answer)
 
@@ -181,13 +181,13 @@ class RemoteModelClient:
     ) -> Any:
         """Ask the run's main model."""
         text, message = check_prompt(prompt, system, schema)
-        question = {"model": text, "sample": sample}
+        question: Question = {"model": text, "sample": sample}
         if message is not None:
             question["system"] = message
         return self._ask(_ask(question, str) if schema is None else _ask_typed(question, schema))
 
 
-def _ask_typed(question: dict[str, Any], schema: type[BaseModel]) -> Exchange:
+def _ask_typed(question: Question, schema: type[BaseModel]) -> Exchange:
     """Ask for an object; if the class rejects it, report why, and the run asks the model again."""
     rejected: list[tuple[Any, str]] = []
     json_schema = schema.model_json_schema()

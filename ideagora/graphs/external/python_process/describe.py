@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from tempfile import TemporaryFile
-from typing import IO, Any, TypedDict
+from typing import IO, Any
 
 from ideagora.errors import UsageError
 from ideagora.graphs.external.command.subprocess import MAX_ERROR_LINES, describe_exit
@@ -21,24 +21,11 @@ from ideagora.graphs.external.python_process.location import (
     child_command,
     make_order,
 )
+from ideagora.graphs.external.python_process.messages import AgentDescription, DescribeOrder
 from ideagora.models.redact import one_line
 
 MAX_BYTES = 100_000
 """Bytes of a description."""
-
-
-class AgentDescription(TypedDict, total=False):
-    """What the runtime needs to know about an object."""
-
-    is_call: bool
-    """Whether it is a callable agent. If not, it is a graph or an ``Agent``, and the rest is missing."""
-    known_as: str
-    """Name without folders."""
-    code: str
-    """Fingerprint of the code."""
-    step: str
-    about: str
-    calls: int | None
 
 
 def describe_agent(location: AgentLocation) -> AgentDescription:
@@ -49,7 +36,7 @@ def describe_agent(location: AgentLocation) -> AgentDescription:
     """
     with TemporaryFile() as stderr:
         try:
-            line, code = _first_line(json.dumps(make_order(location, "describe")) + "\n", stderr)
+            line, code = _first_line({"do": "describe", **make_order(location)}, stderr)
         except TimeoutError:
             raise UsageError(
                 f"{location.spec} cannot be loaded: it takes over {LOADING_TIMEOUT:g} s."
@@ -66,7 +53,7 @@ def describe_agent(location: AgentLocation) -> AgentDescription:
     return description
 
 
-def _first_line(order: str, stderr: IO[bytes]) -> tuple[bytes, int]:
+def _first_line(order: DescribeOrder, stderr: IO[bytes]) -> tuple[bytes, int]:
     """The child's reply and its exit code; processes that the agent's code started are not waited for."""
     pipe = subprocess.PIPE
     process = subprocess.Popen(
@@ -78,7 +65,7 @@ def _first_line(order: str, stderr: IO[bytes]) -> tuple[bytes, int]:
             assert process.stdin is not None
             assert process.stdout is not None
             with suppress(ConnectionError):  # it has ended already
-                process.stdin.write(order.encode())
+                process.stdin.write(json.dumps(order).encode() + b"\n")
                 process.stdin.flush()
             line = process.stdout.readline(MAX_BYTES)
             code = 0 if line else process.wait()

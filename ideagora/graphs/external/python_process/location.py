@@ -6,7 +6,8 @@ import json
 import os
 import sys
 from dataclasses import dataclass
-from typing import Any, Literal
+
+from ideagora.graphs.external.python_process.messages import ObjectOrder
 
 LOADING_TIMEOUT = 600.0
 """Seconds that an agent's code may take to load, independent of ``agent_timeout``."""
@@ -35,10 +36,9 @@ def child_command() -> list[str]:
     return [sys.executable, "-P", "-X", "faulthandler", "-c", _BOOT, json.dumps(sys.path)]
 
 
-def make_order(location: AgentLocation, action: Literal["describe", "run"]) -> dict[str, Any]:
-    """The first message to such a process."""
+def make_order(location: AgentLocation) -> ObjectOrder:
+    """The part of the first message to such a process that says what it loads."""
     return {
-        "do": action,
         "parent": os.getpid(),
         "spec": location.spec,
         "name": location.name,

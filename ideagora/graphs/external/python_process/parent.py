@@ -28,10 +28,12 @@ from ideagora.graphs.external.python_process.location import (
     child_command,
     make_order,
 )
+from ideagora.graphs.external.python_process.messages import Reply, RunOrder
 from ideagora.graphs.external.state import ExternalState, one_step_graph
 from ideagora.graphs.external.validation.ideas import MAX_IDEAS, plain_idea
 from ideagora.graphs.external.validation.references import resolve_references
 from ideagora.models.redact import one_line
+from ideagora.schema import serialize
 
 MAX_CALLS = 1000
 """Calls of an agent that are answered concurrently; further ones wait."""
@@ -96,10 +98,16 @@ class AgentProcess(CommandSession):
     def _environment(self) -> dict[str, str] | None:
         return None
 
-    def _opening(self) -> dict[str, Any]:
-        topic = self._context.topic.model_dump(mode="json")
-        order = {**make_order(self._location, "run"), "name": self._name, "code": self._code}
-        return {**order, "topic": topic, "seed": self._context.seed, "n_ideas": self._context.n_ideas}
+    def _opening(self) -> RunOrder:
+        return {
+            "do": "run",
+            **make_order(self._location),
+            "name": self._name,
+            "code": self._code,
+            "topic": serialize(self._context.topic),
+            "seed": self._context.seed,
+            "n_ideas": self._context.n_ideas,
+        }
 
     async def _handle(self, process: asyncio.subprocess.Process, value: dict[str, Any]) -> None:
         if isinstance(value.get("id"), int):
@@ -129,9 +137,9 @@ class AgentProcess(CommandSession):
         call.add_done_callback(end)
 
     async def _answer(self, process: asyncio.subprocess.Process, number: int, ask: Any) -> None:
-        reply: dict[str, Any]
+        reply: Reply
         try:
-            reply = {"answer": await _answer_question(ask, self._context)}
+            reply = {"answer": await _answer_question(ask, self._context), "id": number}
         except BudgetExhausted as error:  # it ends the run even if the agent catches it
             self._reason = error
             kill(process)
@@ -139,8 +147,8 @@ class AgentProcess(CommandSession):
         except (IdeagoraError, ValueError, TypeError, LookupError) as error:
             if isinstance(error, IdeagoraError):
                 self._errors[number] = error
-            reply = {"error": one_line(str(error), 600), "kind": type(error).__name__}
-        await self._write(process, {**reply, "id": number})
+            reply = {"error": one_line(str(error), 600), "kind": type(error).__name__, "id": number}
+        await self._write(process, reply)
 
     def _note(self, line: bytes, count: int) -> None:
         super()._note(line, count)

@@ -8,9 +8,9 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
-from collections.abc import AsyncIterable, Iterable, Mapping
+from collections.abc import AsyncIterable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from pydantic import BaseModel, ConfigDict, Field, StrictStr, ValidationError, field_validator
 
@@ -22,6 +22,7 @@ from ideagora.schema import (
     Idea,
     NoveltyCheck,
     Paper,
+    Serialized,
     Source,
     Topic,
     Usage,
@@ -98,6 +99,24 @@ class ExternalIdea(BaseModel):
         return tuple(item["id"] if isinstance(item, Mapping) and "id" in item else item for item in value)
 
 
+class ValidIdea(TypedDict):
+    """An ``ExternalIdea`` as plain values, with further fields in ``extra``."""
+
+    title: str
+    method: str
+    motivation: str | None
+    novelty: str | None
+    summary: str | None
+    experiment: Serialized[Experiment] | None
+    references: list[str]
+    sources: list[Serialized[Source]]
+    chain: Serialized[Chain] | None
+    novelty_check: Serialized[NoveltyCheck] | None
+    facets: dict[str, str]
+    neighbours: list[Serialized[Paper]]
+    extra: dict[str, Any]
+
+
 def plain_ideas(result: Any, name: str) -> list[Any]:
     """Convert an agent's result to plain JSON values; runs in the agent's thread, as it may run its code.
 
@@ -148,7 +167,7 @@ def _record(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 
-def validate_ideas(values: list[Any], name: str) -> tuple[list[dict[str, Any]], list[str]]:
+def validate_ideas(values: list[Any], name: str) -> tuple[list[ValidIdea], list[str]]:
     """The valid ideas, and the reasons why the others are invalid.
 
     Raises:
@@ -156,7 +175,7 @@ def validate_ideas(values: list[Any], name: str) -> tuple[list[dict[str, Any]], 
     """
     if not values:
         raise AgentFailed(f"{name} returned no idea (an empty list).")
-    good: list[dict[str, Any]] = []
+    good: list[ValidIdea] = []
     bad: list[str] = []
     for number, value in enumerate(values, 1):
         try:
@@ -169,7 +188,7 @@ def validate_ideas(values: list[Any], name: str) -> tuple[list[dict[str, Any]], 
     return good, bad
 
 
-def _validate(value: Any, number: int) -> dict[str, Any]:
+def _validate(value: Any, number: int) -> ValidIdea:
     if isinstance(value, str):
         raise AgentFailed(value)
     fields = {name: part for name, part in value.items() if name not in _RUN_FIELDS}
@@ -188,7 +207,8 @@ def _validate(value: Any, number: int) -> dict[str, Any]:
             "not a paper."
         )
     extra.update(idea.model_extra or {})
-    return {**idea.model_dump(mode="json", include=set(ExternalIdea.model_fields)), "extra": extra}
+    known = idea.model_dump(mode="json", include=set(ExternalIdea.model_fields))
+    return cast("ValidIdea", {**known, "extra": extra})
 
 
 def _describe_error(error: ValidationError) -> str:
@@ -206,19 +226,20 @@ def _length(idea: ExternalIdea) -> int:
     return sum(len(part) for part in texts if part) + len(plan)
 
 
-def as_ideas(values: list[dict[str, Any]], topic: Topic, origin: Origin, place: str = "shared") -> list[Idea]:
+def as_ideas(values: Sequence[ValidIdea], topic: Topic, origin: Origin, place: str = "shared") -> list[Idea]:
     """Convert valid ideas to records. Each has the usage of all calls, which cannot be split among them."""
     answered = origin.answered.get(place)
     return [
-        Idea(
-            **{name: part for name, part in idea.items() if name != "extra"},
-            id=stable_id(origin.agent, topic.text, str(number), idea["title"], idea["method"]),
-            topic=topic.text,
-            agent=origin.agent,
-            model=origin.model if answered else "unknown",
-            usage=origin.usage.get(place, Usage()),
-            created=answered,
-            extra=idea["extra"],
+        Idea.model_validate(
+            {
+                **idea,
+                "id": stable_id(origin.agent, topic.text, str(number), idea["title"], idea["method"]),
+                "topic": topic.text,
+                "agent": origin.agent,
+                "model": origin.model if answered else "unknown",
+                "usage": origin.usage.get(place, Usage()),
+                "created": answered,
+            }
         )
         for number, idea in enumerate(values, 1)
     ]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ideagora.graphs.drafts import failure
-from ideagora.graphs.external.validation.ideas import validate_ideas
+from ideagora.graphs.external.validation.ideas import ValidIdea, validate_ideas
+from ideagora.schema import serialize
 
 if TYPE_CHECKING:
     from ideagora.graphs.external.context import AgentContext
@@ -22,7 +23,7 @@ async def resolve_references(values: list[Any], context: AgentContext, name: str
     return {"ideas": ideas, "failures": [failure(why) for why in problems]}
 
 
-async def _look_up_references(idea: dict[str, Any], context: AgentContext) -> None:
+async def _look_up_references(idea: ValidIdea, context: AgentContext) -> None:
     """Keep the references that the library knows, add their records, and list the others."""
     references = list(dict.fromkeys(idea["references"]))
     papers = {paper_id: await context.library.paper(paper_id) for paper_id in references if paper_id.strip()}
@@ -30,7 +31,7 @@ async def _look_up_references(idea: dict[str, Any], context: AgentContext) -> No
     unknown = [paper_id for paper_id in references if paper_id not in known]
     idea["references"] = list(dict.fromkeys(paper.id for paper in known.values()))
     present = {paper["id"] for paper in idea["neighbours"]}
-    idea["neighbours"] += [p.model_dump(mode="json") for p in known.values() if p.id not in present]
+    idea["neighbours"] += [serialize(p) for p in known.values() if p.id not in present]
     if unknown:
         idea["extra"]["unknown_references"] = unknown
         context.say(f"{len(unknown)} references are not in the library: {', '.join(unknown[:3])}")
