@@ -405,7 +405,7 @@ class Stopping(ChromaIndex):
 
 embedder = CachedEmbedder(HashEmbedder(), VectorCache(Path(sys.argv[3])))
 with Store.open(Path(sys.argv[1]), embedder) as store:
-    store.backend._index = Stopping(store.folder)
+    store.backend._vectors._index = Stopping(store.folder)
     stores.WRITE_BATCH = 64
     store.add(starter_corpus().papers, lambda done, total: point == "after records" and done > 200 and stop())
 """
@@ -653,9 +653,9 @@ def test_a_vector_that_chroma_lost_is_embedded_again(folder: Path) -> None:
         store.add([paper(1), paper(2)])
         backend = store.backend
         assert isinstance(backend, EmbeddedBackend)
-        with backend.write_lock(), backend._index._client() as client:
-            backend._mark_chroma_open()
-            backend._index._collection(client).delete(ids=["p:0002"])
+        with backend.write_lock(), backend._vectors._index._client() as client:
+            backend._vectors._mark_chroma_open()
+            backend._vectors._index._collection(client).delete(ids=["p:0002"])
     (folder / "vectors.1.f32").unlink()
     counting = Counting()
     with Store.open(folder, counting) as store:

@@ -120,7 +120,7 @@ class Store:
     def _open_copy(cls, folder: Path, embedder: Embedder) -> Self:
         place = copy_to_temp(folder)
         try:
-            backend = EmbeddedBackend.open(place, embedder, has_index=False)
+            backend = EmbeddedBackend.open(place, embedder, exact_below=None)
         except BaseException:
             shutil.rmtree(place, ignore_errors=True)
             raise

@@ -48,6 +48,8 @@ class FolderLock:
         self._timeout = timeout
         self._on_wait = on_wait
         self._lock = ReadWriteLock(folder / LOCK_FILE, is_singleton=False)
+        self.before_release: Callable[[], None] = lambda: None
+        """Called before the exclusive lock is released."""
         self._threads = threading.RLock()
         self._depth = 0
 
@@ -66,11 +68,18 @@ class FolderLock:
             try:
                 yield
             finally:
-                self._depth -= 1
-                if self._depth == 0:
-                    with suppress(OSError):
-                        self._holder_path.unlink()
-                    self._lock.release()
+                try:
+                    if self._depth == 1:
+                        self.before_release()
+                finally:
+                    self._leave()
+
+    def _leave(self) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            with suppress(OSError):
+                self._holder_path.unlink()
+            self._lock.release()
 
     @contextmanager
     def shared(self) -> Iterator[None]:
