@@ -241,8 +241,8 @@ def test_the_command_line_on_a_server(url: str, tmp_path: Path) -> None:
 
 
 def test_pages_of_a_server_contain_all_rows(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ideagora.retrieval.store.chroma_server._PAGE_SIZE", 7)
-    monkeypatch.setattr("ideagora.retrieval.store.chroma_server._WRITE_SIZE", 4)
+    monkeypatch.setattr("ideagora.retrieval.store.chroma_collection._PAGE_SIZE", 7)
+    monkeypatch.setattr("ideagora.retrieval.store.chroma_collection._WRITE_SIZE", 4)
     papers = [paper(number, references=[f"p:{number - 1:04}"]) for number in range(30)]
     store.add(papers)
     backend = store.backend
