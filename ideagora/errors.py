@@ -43,7 +43,10 @@ every other branch, topic or agent would fail too, so it ends the command.
 
 from __future__ import annotations
 
-from ideagora.schema import Usage
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ideagora.schema import Usage
 
 
 class IdeagoraError(Exception):
@@ -132,7 +135,11 @@ class ModelError(IdeagoraError):
 
     def __init__(self, message: str, usage: Usage | None = None) -> None:
         super().__init__(message)
-        self.usage = usage or Usage()
+        if usage is None:
+            from ideagora.schema import Usage  # pydantic, which the process of an agent may do without
+
+            usage = Usage()
+        self.usage = usage
 
 
 class UnknownModel(ModelError):

@@ -11,9 +11,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from ideagora.graphs.agent import Agent, set_option
-from ideagora.graphs.external.call import requested_arguments
 from ideagora.graphs.external.context import AgentContext
 from ideagora.graphs.external.loading import introspection
+from ideagora.graphs.external.loading.signature import requested_arguments
 from ideagora.graphs.external.state import ideas_of
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from ideagora.errors import UsageError
-from ideagora.graphs.agent import Agent
-from ideagora.graphs.external.call import requested_arguments
 from ideagora.graphs.external.errors import named_error
+from ideagora.graphs.external.loading.signature import requested_arguments
 from ideagora.graphs.external.python_process.messages import AgentDescription
 
 
@@ -20,7 +20,7 @@ def describe_object(obj: Any, name: str) -> AgentDescription:
     Raises:
         UsageError: the object is not an agent.
     """
-    if isinstance(obj, Agent) or returns_agent(obj) or has_graph(obj):
+    if is_agent(obj) or returns_agent(obj) or has_graph(obj):
         return {"is_call": False}
     if inspect.isclass(obj):
         obj = instantiate(obj, name)
@@ -38,6 +38,18 @@ def describe_object(obj: Any, name: str) -> AgentDescription:
     }
 
 
+def is_agent(obj: Any) -> bool:
+    """Whether it is an ``Agent``."""
+    agent_class = _agent_class()
+    return agent_class is not None and isinstance(obj, agent_class)
+
+
+def _agent_class() -> type | None:
+    """``Agent`` if the agent's code has imported it; importing it here would take longer than the rest."""
+    module = sys.modules.get("ideagora.graphs.agent")
+    return module.Agent if module is not None else None
+
+
 def has_graph(obj: Any) -> bool:
     """Whether the object has a method ``graph()``."""
     return callable(getattr(obj, "graph", None))
@@ -46,7 +58,7 @@ def has_graph(obj: Any) -> bool:
 def returns_agent(obj: Any) -> bool:
     """Whether it is a function annotated to return an ``Agent``, like those of the built-in agents."""
     returned = getattr(obj, "__annotations__", {}).get("return") if inspect.isfunction(obj) else None
-    return returned is Agent or returned == "Agent"
+    return returned == "Agent" or (returned is not None and returned is _agent_class())
 
 
 def instantiate(cls: Callable[[], Any], name: str) -> Any:

@@ -1,36 +1,25 @@
 """Main function of an agent's process: load the agent, describe or run it, and exit.
 
 The agent's own stdin is empty and its stdout goes to stderr; the two pipes to the run use other file
-descriptors, so that the agent does not write to them by accident. This module and its imports have to be
-light, because every run of an agent waits for them.
+descriptors, so that the agent does not write to them by accident. This module and its imports are light,
+because whoever names an agent waits for them: no pydantic and no asyncio before the agent is run.
 """
 
 from __future__ import annotations
 
-import asyncio
-import atexit
 import ctypes
-import inspect
 import os
 import signal
 import sys
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from ideagora.errors import AgentFailed, UsageError
-from ideagora.graphs.external.call import call_agent, requested_arguments
-from ideagora.graphs.external.errors import named_error
+from ideagora.errors import UsageError
 from ideagora.graphs.external.in_process import stdout_guard
 from ideagora.graphs.external.loading.introspection import describe_object
 from ideagora.graphs.external.loading.loader import load_object
-from ideagora.graphs.external.python_process.child_context import Pipe, RemoteLibraryClient, RemoteModelClient
-from ideagora.graphs.external.python_process.messages import (
-    AgentDescription,
-    DescribeOrder,
-    ObjectOrder,
-    RunOrder,
-)
-from ideagora.schema import Topic
+from ideagora.graphs.external.python_process.messages import AgentDescription, DescribeOrder, ObjectOrder
+from ideagora.graphs.external.python_process.pipe import Pipe
 
 PR_SET_PDEATHSIG = 1
 """Option of Linux's ``prctl``: the signal that a process gets when its parent ends."""
@@ -43,7 +32,12 @@ def main() -> NoReturn:
     _exit_with(order["parent"])
     with stdout_guard.stdout_guarded():
         try:
-            _describe(order, pipe) if order["do"] == "describe" else _run(order, pipe)
+            if order["do"] == "describe":
+                _describe(order, pipe)
+            else:  # loads pydantic and asyncio, which describing does not need
+                from ideagora.graphs.external.python_process.agent_run import run_agent
+
+                run_agent(order, pipe)
         finally:
             with suppress(OSError, ValueError):
                 sys.stderr.flush()
@@ -82,46 +76,3 @@ def description_of(order: ObjectOrder) -> AgentDescription:
     loaded = load_object(order["spec"], order["is_entry_point"])
     description = describe_object(loaded.object, order["name"] or loaded.known_as)
     return {**description, "known_as": loaded.known_as, "code": loaded.fingerprint}
-
-
-def _run(order: RunOrder, pipe: Pipe) -> None:
-    name = order["name"]
-    try:
-        ideas = _ideas(order, pipe, name)
-        with suppress(BaseException):
-            atexit._run_exitfuncs()  # os._exit skips them, and threads may be left
-    except BaseException as raised:  # noqa: BLE001  (foreign code; it is named and told)
-        error, number = named_error(raised, name), getattr(raised, "question", None)
-        pipe.send({
-            "raised": str(error), "kind": type(error).__name__, "question": number,
-            "printed": stdout_guard.characters_written,
-        })  # fmt: skip
-        return
-    for idea in ideas:
-        pipe.send({"unusable": idea} if isinstance(idea, str) else {"idea": idea})
-    pipe.send({"returned": len(ideas), "printed": stdout_guard.characters_written})
-
-
-def _ideas(order: RunOrder, pipe: Pipe, name: str) -> list[Any]:
-    loaded = load_object(order["spec"], order["is_entry_point"])
-    if loaded.fingerprint != order["code"]:
-        raise AgentFailed(f"{name} was changed while it was in use. Run the command again.")
-    agent: Any = loaded.object() if inspect.isclass(loaded.object) else loaded.object
-    topic = Topic.model_validate(order["topic"])
-    available = {
-        "topic": topic,
-        "library": RemoteLibraryClient(pipe),
-        "model": RemoteModelClient(pipe),
-        "seed": order["seed"],
-        "n_ideas": order["n_ideas"],
-    }
-    arguments = {argument: available[argument] for argument in requested_arguments(agent, name)}
-    pipe.listen()
-    pipe.send({"started": True})
-    result = call_agent(agent, arguments, name)
-    ideas: list[Any] = asyncio.run(_wait_for(result)) if inspect.isawaitable(result) else result
-    return ideas
-
-
-async def _wait_for(result: Any) -> Any:
-    return await result

@@ -6,20 +6,21 @@ One JSON object per line. ``{"ask": …, "id": 1}`` is answered by ``{"answer": 
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import json
 import os
+import sys
 import threading
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from functools import partial
-from typing import Any, BinaryIO
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from ideagora import errors
-from ideagora.graphs.external.python_process.messages import Message, Order, Question, Reply
+from ideagora.graphs.external.python_process.messages import Question
+from ideagora.graphs.external.python_process.pipe import Pipe
 from ideagora.graphs.external.validation.arguments import (
     check_count,
     check_paper_id,
@@ -35,41 +36,23 @@ MAX_PROBLEMS = 5
 """Problems of a rejected answer that are reported."""
 
 
-class Pipe:
+class Calls:
     """Sends questions to the run and receives its answers; usable from any thread and event loop."""
 
-    def __init__(self, source: BinaryIO, sink: BinaryIO) -> None:
-        self._source, self._sink = source, sink
-        self._lock = threading.Lock()
-        self._process = os.getpid()
+    def __init__(self, pipe: Pipe) -> None:
+        self._pipe = pipe
         self._numbers = itertools.count(1)
         self._waiting: dict[int, Future[Any]] = {}
-
-    def read_order(self) -> Order:
-        """Read the first line."""
-        order: Order = json.loads(self._source.readline())
-        return order
 
     def listen(self) -> None:
         """Start to read answers in the background. This process exits when the run does."""
         threading.Thread(target=self._listen, name="answers", daemon=True).start()
 
-    def send(self, value: Message) -> None:
-        """Write one line."""
-        if os.getpid() != self._process:
-            raise errors.AgentFailed("library and model can only be used in the agent's own process")
-        line = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
-        with self._lock:
-            self._sink.write(line)
-            self._sink.flush()
-
     def run(self, exchange: Exchange) -> Any:
         """The result of an exchange, or a task with it if an event loop is running."""
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
+        if not _runs_event_loop():
             return self._run_sync(exchange)
-        return asyncio.ensure_future(self._run_async(exchange))
+        return sys.modules["asyncio"].ensure_future(self._run_async(exchange))
 
     def _run_sync(self, exchange: Exchange) -> Any:
         try:
@@ -80,6 +63,8 @@ class Pipe:
             return done.value
 
     async def _run_async(self, exchange: Exchange) -> Any:
+        import asyncio
+
         try:
             question = next(exchange)
             while True:
@@ -92,16 +77,15 @@ class Pipe:
         future: Future[Any] = Future()
         self._waiting[number] = future
         future.add_done_callback(partial(self._cancel, number))
-        self.send({"ask": question, "id": number})
+        self._pipe.send({"ask": question, "id": number})
         return future
 
     def _cancel(self, number: int, future: Future[Any]) -> None:
         if future.cancelled() and self._waiting.pop(number, None) is not None:
-            self.send({"cancel": number})
+            self._pipe.send({"cancel": number})
 
     def _listen(self) -> None:
-        for line in self._source:
-            reply: Reply = json.loads(line)
+        for reply in self._pipe.replies():
             future = self._waiting.pop(reply["id"], None)
             if future is None or not future.set_running_or_notify_cancel():
                 continue
@@ -110,6 +94,12 @@ class Pipe:
             else:
                 future.set_result(reply["answer"])
         os._exit(1)
+
+
+def _runs_event_loop() -> bool:
+    """Whether this thread runs an event loop; an agent that is not asynchronous need not import asyncio."""
+    asyncio = sys.modules.get("asyncio")
+    return asyncio is not None and asyncio._get_running_loop() is not None
 
 
 def make_error(kind: str, text: str, number: int) -> Exception:
@@ -137,9 +127,9 @@ class RemoteLibraryClient:
     citations: Callable[..., Any]
     text: Callable[..., Any]
 
-    def __init__(self, pipe: Pipe) -> None:
+    def __init__(self, calls: Calls) -> None:
         def ask(question: Question, parse: Callable[[Any], Any]) -> Any:
-            return pipe.run(_ask(question, parse))
+            return calls.run(_ask(question, parse))
 
         def search(query: str, k: int = 10) -> Any:
             return ask({"search": check_text(query, "query"), "k": check_count(k)}, _parse_papers)
@@ -169,8 +159,8 @@ class RemoteModelClient:
 
     __slots__ = ("_ask",)
 
-    def __init__(self, pipe: Pipe) -> None:
-        self._ask: Callable[[Exchange], Any] = pipe.run
+    def __init__(self, calls: Calls) -> None:
+        self._ask: Callable[[Exchange], Any] = calls.run
 
     def __call__(
         self,
