@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypedDict
 
 import typer
 from typer.core import TyperGroup
 
 from ideagora.benchmarks.registry import BENCHMARKS
 from ideagora.cli import options
+
+if TYPE_CHECKING:
+    from ideagora.benchmarks.benchmark import ProtocolName
 
 
 class Export(StrEnum):
@@ -118,17 +121,33 @@ class ExportOptions:
     no_page: options.NoPage = False
 
 
+class _RequestFields(TypedDict):
+    """The fields of ``Request`` that a run and ``score`` have in common."""
+
+    judges: tuple[str, ...]
+    protocols: tuple[ProtocolName, ...]
+    only: tuple[str, ...]
+    exports: tuple[str, ...]
+    as_json: bool
+    fresh: bool
+    quiet: bool
+    page: bool
+
+
 def _request_fields(
     judging: JudgingOptions,
     reproducibility: options.ReproducibilityOptions,
     export: ExportOptions,
     output: options.OutputOptions,
-) -> dict[str, Any]:
-    """The fields of ``Request`` that a run and ``score`` have in common."""
-    both = judging.protocol is options.Protocol.both
+) -> _RequestFields:
+    protocols: dict[options.Protocol, tuple[ProtocolName, ...]] = {
+        options.Protocol.default: ("default",),
+        options.Protocol.paper: ("paper",),
+        options.Protocol.both: ("default", "paper"),
+    }
     return {
         "judges": tuple(judging.judge or ()),
-        "protocols": ("default", "paper") if both else (judging.protocol.value,),
+        "protocols": protocols[judging.protocol],
         "only": options.split_names(judging.only),
         "exports": tuple(one.value for one in export.export or ()),
         "as_json": output.as_json,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from pydantic import ValidationError
 from rich.console import Console
@@ -23,6 +23,19 @@ from ideagora.report.drawings.graph_drawing import LEGEND, draw_graph, to_mermai
 
 KINDS = {"function": "{}.py:ideate", "graph": "{}.py:Agent", "command": "command:python3 {}.py"}
 """How an agent of each kind is named on the command line."""
+
+
+class AgentRow(TypedDict):
+    """An agent as ``--json`` lists it."""
+
+    name: str
+    about: str | None
+    source: str | None
+    calls: int | None
+    """Expected model calls; ``None`` if the agent does not state them."""
+    steps: list[str]
+    error: NotRequired[str]
+    """Why it cannot be loaded or used."""
 
 
 def list_all(as_json: bool, options: Mapping[str, int]) -> int:
@@ -56,12 +69,13 @@ def list_all(as_json: bool, options: Mapping[str, int]) -> int:
     return 0
 
 
-def _agent_row(name: str, options: Mapping[str, int], source: str | None = None) -> dict[str, Any]:
+def _agent_row(name: str, options: Mapping[str, int], source: str | None = None) -> AgentRow:
     try:
         agent = find_agent(name)
     except IdeagoraError as error:  # list the others all the same
-        broken: dict[str, Any] = {"name": name, "about": None, "source": source, "calls": None, "steps": []}
-        return {**broken, "error": str(error)}
+        return {
+            "name": name, "about": None, "source": source, "calls": None, "steps": [], "error": str(error),
+        }  # fmt: skip
     return {
         "name": agent.name,
         "about": agent.about,
@@ -71,7 +85,7 @@ def _agent_row(name: str, options: Mapping[str, int], source: str | None = None)
     }
 
 
-def _shadowed_row(name: str) -> dict[str, Any]:
+def _shadowed_row(name: str) -> AgentRow:
     source = source_of(installed_agents()[name])
     message = f"An installed package has the name of the built-in agent {name} ({source})."
     return {
@@ -96,13 +110,13 @@ def expected_calls(agent: Agent, options: Mapping[str, int]) -> int | None:
     return None if calls is None else sum(calls.values())
 
 
-def _entry_lines(row: Mapping[str, Any]) -> Iterator[Text]:
+def _entry_lines(row: AgentRow) -> Iterator[Text]:
     calls = "calls unknown" if row["calls"] is None else f"{row['calls']} calls"
     yield Text.assemble((plain(row["name"]), "bold"), f"   {calls}   ", (plain(row["source"] or ""), "dim"))
-    if row.get("error"):
-        yield Text(f"  {plain(row['error'])}", style="red")
+    if error := row.get("error"):
+        yield Text(f"  {plain(error)}", style="red")
     else:
-        yield Text(f"  {plain(row['about'])}")
+        yield Text(f"  {plain(row['about'] or '')}")
         yield Text(f"  {plain(' → '.join(row['steps']))}", style="dim")
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from rich.console import Console
 from rich.text import Text
@@ -16,6 +16,7 @@ from ideagora.report.console import cell, print_error
 from ideagora.report.figure_table import FigureTable
 
 if TYPE_CHECKING:
+    from ideagora.evaluators.agreement.agreement import CriteriaFigures, FigureFields
     from ideagora.evaluators.agreement.raters import Rater
 
 BEYOND = {
@@ -24,6 +25,34 @@ BEYOND = {
     None: "whether that is more than chance is unknown",
 }
 """Whether an agreement is more than chance, in words."""
+
+
+class RaterFields(TypedDict):
+    """A rater, with the number of ratings that were left out for each reason."""
+
+    name: str
+    kind: str
+    left_out: Mapping[str, int]
+
+
+class PairFields(TypedDict):
+    """The agreement of two raters."""
+
+    raters: Sequence[str]
+    criteria: CriteriaFigures
+
+
+class Report(TypedDict):
+    """What ``--json`` prints."""
+
+    raters: Sequence[RaterFields]
+    pairs: Sequence[PairFields]
+    unrelated: Sequence[Sequence[str]]
+    """Pairs without a common item."""
+    people: CriteriaFigures
+    all: CriteriaFigures | None
+    """Of three raters or more."""
+    conclusion: str
 
 
 def run(paths: Sequence[Path], criteria: Sequence[str], as_json: bool) -> int:
@@ -40,7 +69,7 @@ def run(paths: Sequence[Path], criteria: Sequence[str], as_json: bool) -> int:
     return 0
 
 
-def _compare(paths: Sequence[Path], criteria: Sequence[str]) -> dict[str, Any]:
+def _compare(paths: Sequence[Path], criteria: Sequence[str]) -> Report:
     from ideagora.evaluators.agreement.agreement import agreement, agreement_of_all, figures_as_json
     from ideagora.evaluators.agreement.ceiling import agreement_with_people
     from ideagora.evaluators.agreement.sources import pairs_of_raters, people_and_judges, read_sources
@@ -54,23 +83,22 @@ def _compare(paths: Sequence[Path], criteria: Sequence[str]) -> dict[str, Any]:
     if not known:
         raise UsageError(f"In {paths[0]}, no item has scores by two raters, so nothing can be compared.")
     chosen = _choose(criteria, known)
-    report: dict[str, Any] = {
+    shown = [pair for one in pairs if (pair := _select(one, chosen))["criteria"]]
+    of_people = {name: figures for name, figures in people.items() if name in chosen}
+    of_all = figures_as_json(agreement_of_all(raters)) if len(raters) > 2 else None
+    return {
         "raters": [
             {"name": rater.name, "kind": rater.kind, "left_out": dict(rater.left_out)} for rater in raters
         ],
-        "pairs": [pair for one in pairs if (pair := _select(one, chosen))["criteria"]],
+        "pairs": shown,
         "unrelated": [[one.name, other.name] for one, other in unrelated],
-        "people": {name: figures for name, figures in people.items() if name in chosen},
-        "all": None,
+        "people": of_people,
+        "all": None if of_all is None else {name: of_all[name] for name in chosen},
+        "conclusion": " ".join([*_conclusions(shown), *_ceiling(of_people)]),
     }
-    if len(raters) > 2:
-        of_all = figures_as_json(agreement_of_all(raters))
-        report["all"] = {name: of_all[name] for name in chosen}
-    report["conclusion"] = " ".join([*_conclusions(report["pairs"]), *_ceiling(report["people"])])
-    return report
 
 
-def _pair_of(one: Rater, other: Rater, figures: Mapping[str, Any]) -> dict[str, Any]:
+def _pair_of(one: Rater, other: Rater, figures: CriteriaFigures) -> PairFields:
     return {"raters": [one.name, other.name], "criteria": figures}
 
 
@@ -88,7 +116,7 @@ def _choose(criteria: Sequence[str], known: Iterable[str]) -> list[str]:
     return list(criteria) or common
 
 
-def _select(pair: Mapping[str, Any], criteria: Sequence[str]) -> dict[str, Any]:
+def _select(pair: PairFields, criteria: Sequence[str]) -> PairFields:
     figures = pair["criteria"]
     return {**pair, "criteria": {name: figures[name] for name in criteria if name in figures}}
 
@@ -104,7 +132,7 @@ class _PairSummary:
     """Whether they agree by more than chance; ``None``: unknown."""
 
 
-def conclusion(pairs: Sequence[Mapping[str, Any]]) -> str:
+def conclusion(pairs: Sequence[PairFields]) -> str:
     """One sentence on how far the raters agree, by each pair's first criterion (the overall one)."""
     summaries = [
         _summarize(" and ".join(pair["raters"]), next(iter(pair["criteria"].values()))) for pair in pairs
@@ -120,11 +148,11 @@ def conclusion(pairs: Sequence[Mapping[str, Any]]) -> str:
     return f"{on}{sure} of {len(summaries)} pairs of raters agree by more than chance{unsure}{ends}."
 
 
-def _conclusions(pairs: Sequence[Mapping[str, Any]]) -> list[str]:
+def _conclusions(pairs: Sequence[PairFields]) -> list[str]:
     return [conclusion(pairs)] if pairs else []
 
 
-def _ceiling(people: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _ceiling(people: CriteriaFigures) -> list[str]:
     """How far one person agrees with another, on the first criterion."""
     for criterion, figures in people.items():
         name, figure = next(iter(figures.items()))
@@ -137,36 +165,36 @@ def _ceiling(people: Mapping[str, Mapping[str, Any]]) -> list[str]:
     return []
 
 
-def _main_criterion(pairs: Sequence[Mapping[str, Any]]) -> str:
+def _main_criterion(pairs: Sequence[PairFields]) -> str:
     """What the conclusion is about, if the pairs have several criteria and no overall one."""
     criteria = {next(iter(pair["criteria"])) for pair in pairs}
     has_others = any(len(pair["criteria"]) > 1 for pair in pairs)
     return f"On {criteria.pop()}, " if has_others and len(criteria) == 1 and criteria != {"overall"} else ""
 
 
-def _summarize(names: str, figures: Mapping[str, Mapping[str, Any]]) -> _PairSummary:
+def _summarize(names: str, figures: Mapping[str, FigureFields]) -> _PairSummary:
     """Verdicts by their share of agreement and kappa; scores and ratings by Spearman's correlation."""
     labels = "percent" in figures
     shown = figures["percent" if labels else "spearman"]
     tested = figures["cohen_kappa"] if labels else shown
     if shown["value"] is None:
         return _PairSummary(names, f"cannot be compared ({_reason(shown)})", None, None)
-    beyond = None if tested["low"] is None else bool(tested["low"] > 0)
+    beyond = None if tested["low"] is None else tested["low"] > 0
     if not labels:
         return _PairSummary(names, f"correlate by {shown['value']:.2f} ({_n(shown)})", shown["value"], beyond)
     kappa = "" if tested["value"] is None else f", kappa {tested['value']:.2f}"
     return _PairSummary(names, f"agree on {shown['value']:.0%} of {_n(shown)}{kappa}", shown["value"], beyond)
 
 
-def _n(figure: Mapping[str, Any]) -> str:
+def _n(figure: FigureFields) -> str:
     return "1 item" if figure["n"] == 1 else f"{figure['n']} items"
 
 
-def _reason(figure: Mapping[str, Any]) -> str:
-    return str(figure["reason"] or "no value").rstrip(".")
+def _reason(figure: FigureFields) -> str:
+    return (figure["reason"] or "no value").rstrip(".")
 
 
-def _show(report: Mapping[str, Any]) -> None:
+def _show(report: Report) -> None:
     console = Console()
     console.print(Text(cell(report["conclusion"]), style="bold"))
     console.print()
@@ -198,7 +226,7 @@ def _show(report: Mapping[str, Any]) -> None:
     console.print("Intervals are 95 %, over topics where they are known.", style="dim", highlight=False)
 
 
-def _table(criteria: Mapping[str, Mapping[str, Any]], notes: dict[str, None]) -> FigureTable:
+def _table(criteria: CriteriaFigures, notes: dict[str, None]) -> FigureTable:
     """All figures by criterion; reasons for missing values and intervals are added to the notes."""
     rows = [
         [cell(criterion if place == 0 else ""), cell(name.replace("_", " ")), *_cells(one, notes)]
@@ -208,7 +236,7 @@ def _table(criteria: Mapping[str, Mapping[str, Any]], notes: dict[str, None]) ->
     return FigureTable(["criterion", "figure", "value", "95 % interval", "n"], rows, names=2)
 
 
-def _table_of_pairs(pairs: Sequence[Mapping[str, Any]], notes: dict[str, None]) -> FigureTable:
+def _table_of_pairs(pairs: Sequence[PairFields], notes: dict[str, None]) -> FigureTable:
     """The main figure of every pair on every criterion; the others are in the JSON."""
     rows = []
     for pair in pairs:
@@ -222,11 +250,11 @@ def _table_of_pairs(pairs: Sequence[Mapping[str, Any]], notes: dict[str, None]) 
     return FigureTable(["raters", "criterion", "figure", "value", "95 % interval", "n"], rows, names=3)
 
 
-def _main_figures(figures: Mapping[str, Any]) -> tuple[str, ...]:
+def _main_figures(figures: Mapping[str, FigureFields]) -> tuple[str, ...]:
     return ("percent", "cohen_kappa") if "percent" in figures else ("spearman",)
 
 
-def _cells(figure: Mapping[str, Any], notes: dict[str, None]) -> tuple[str, str, str]:
+def _cells(figure: FigureFields, notes: dict[str, None]) -> tuple[str, str, str]:
     """Value, interval and n."""
     value = "–" if figure["value"] is None else f"{figure['value']:.3f}"
     is_known = figure["low"] is not None and figure["high"] is not None

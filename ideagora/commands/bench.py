@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from ideagora.benchmarks.benchmark import Benchmark, Plan, Samples
+from ideagora.benchmarks.benchmark import Benchmark, Plan, ProtocolName, Samples
 from ideagora.benchmarks.registry import BENCHMARKS, find_benchmark
 from ideagora.benchmarks.results.records import RESULTS_FILE, BenchmarkResult
 from ideagora.benchmarks.running.errors import errors_named
@@ -52,7 +52,7 @@ class Request:
     epochs: int = 1
     ideas: int | None = None
     judges: tuple[str, ...] = ()
-    protocols: tuple[Any, ...] = ("default",)
+    protocols: tuple[ProtocolName, ...] = ("default",)
     only: tuple[str, ...] = ()
     scored: bool = True
     settings: SettingOverrides = field(default_factory=SettingOverrides)

@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -92,8 +92,19 @@ def _confirm(errors: Console) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
+class FilteredFields(TypedDict):
+    """What ``build --json`` prints: the file, and the fields of ``Filtered``."""
+
+    file: str
+    kept: int
+    unrated: int
+    dropped: dict[str, int]
+    targets_left_out: list[str]
+    problems: list[str]
+
+
 class _State(TypedDict, total=False):
-    result: dict[str, Any]
+    result: FilteredFields
 
 
 def build(
@@ -121,7 +132,7 @@ def build(
     return _exit_code(run)
 
 
-def _print_filtered(found: Mapping[str, Any]) -> None:
+def _print_filtered(found: FilteredFields) -> None:
     console = Console()
     console.print(f"{found['kept']} references kept, {sum(found['dropped'].values())} dropped.")
     for reason, number in found["dropped"].items():
@@ -133,7 +144,7 @@ def _print_filtered(found: Mapping[str, Any]) -> None:
 
 async def _filter(
     data: Path, settings: Settings, chats: Mapping[str, BaseChatModel] | None
-) -> dict[str, Any]:
+) -> FilteredFields:
     """Run the filter as a job, so that it has a folder, a bill and a budget."""
     from langgraph.graph import END, START, StateGraph
     from langgraph.runtime import Runtime
@@ -146,12 +157,12 @@ async def _filter(
     from ideagora.schema import stable_id
 
     folder = data.absolute()
-    results: list[dict[str, Any]] = []
+    results: list[FilteredFields] = []
 
     async def filter_all(state: _State, runtime: Runtime[Services]) -> _State:
         out = folder / FILTERED
         result = await filter_references(runtime.context.client, folder / TARGETS, folder / RAW, out)
-        return {"result": {"file": str(out), **_as_json(result)}}
+        return {"result": _as_json(out, result)}
 
     def create_graph() -> Any:
         graph = StateGraph(_State, context_schema=Services)
@@ -186,9 +197,15 @@ async def _filter(
     return results[-1]
 
 
-def _as_json(result: Filtered) -> dict[str, Any]:
-    values = asdict(result)
-    return {**values, "dropped": dict(result.dropped), "problems": [str(one) for one in result.problems]}
+def _as_json(file: Path, result: Filtered) -> FilteredFields:
+    return {
+        "file": str(file),
+        "kept": result.kept,
+        "unrated": result.unrated,
+        "dropped": dict(result.dropped),
+        "targets_left_out": result.targets_left_out,
+        "problems": [str(one) for one in result.problems],
+    }
 
 
 def _exit_code(work: Callable[[Console], int]) -> int:

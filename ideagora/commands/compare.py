@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, cast
 
 from rich.console import Console
 from rich.text import Text
@@ -15,10 +15,62 @@ from ideagora.errors import IdeagoraError, UsageError
 from ideagora.report.console import cell, print_error
 from ideagora.report.figure_table import FigureTable
 
+if TYPE_CHECKING:
+    from ideagora.evaluators.statistics.figures import Figure
+    from ideagora.evaluators.statistics.scores.condition_effects import Effect
+
+Test = Literal["welch", "linear", "mixed"]
 ALPHA = 0.05
-TESTS = {"welch": "Welch, ideas", "linear": "linear model", "mixed": "mixed model"}
+TESTS: dict[Test, str] = {"welch": "Welch, ideas", "linear": "linear model", "mixed": "mixed model"}
 LINEAR = "Linear model: a fixed effect of each condition{effects}; errors clustered by idea (CR2)."
 MIXED = "Mixed model: the condition, and random effects of {effects} (restricted maximum likelihood)."
+
+
+class MeanFields(TypedDict):
+    """The mean of a condition: a ``Figure`` over its ideas, and the number of their reviews."""
+
+    value: float | None
+    n: int
+    low: float | None
+    high: float | None
+    reason: str | None
+    reviews: int
+
+
+class EffectFields(TypedDict):
+    """An ``Effect``, with its p-value after correction."""
+
+    difference: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    degrees: float | None
+    reason: str | None
+    p_holm: NotRequired[float | None]
+
+
+class ConditionEffects(TypedDict):
+    """The effect of a condition on a criterion, by each test."""
+
+    criterion: str
+    condition: str
+    welch: EffectFields
+    linear: EffectFields
+    mixed: EffectFields
+
+
+class Report(TypedDict):
+    """What ``--json`` prints."""
+
+    scores: str
+    by: str
+    reference: str
+    reviews: int
+    model_effects: list[str]
+    conclusion_by: Test
+    means: dict[str, dict[str, MeanFields]]
+    """By criterion and condition."""
+    effects: list[ConditionEffects]
 
 
 def run(path: Path, by: str, reference: str | None, criteria: Sequence[str], as_json: bool) -> int:
@@ -35,7 +87,7 @@ def run(path: Path, by: str, reference: str | None, criteria: Sequence[str], as_
     return 0
 
 
-def _compare(path: Path, by: str, reference: str | None, criteria: Sequence[str]) -> dict[str, Any]:
+def _compare(path: Path, by: str, reference: str | None, criteria: Sequence[str]) -> Report:
     from ideagora.evaluators.agreement.score_tables import read_score_table
     from ideagora.evaluators.statistics.scores.condition_effects import (
         condition_mean,
@@ -53,20 +105,20 @@ def _compare(path: Path, by: str, reference: str | None, criteria: Sequence[str]
     if against not in conditions:
         raise UsageError(f"--reference is {against!r}, but {by} is one of: {', '.join(conditions)}.")
     base = conditions.index(against)
-    means: dict[str, Any] = {}
-    effects: list[dict[str, Any]] = []
+    means: dict[str, dict[str, MeanFields]] = {}
+    effects: list[ConditionEffects] = []
     for criterion in table.criteria:
         columns = table.columns(criterion)
         means[criterion] = {
-            name: {**asdict(condition_mean(columns, code)), "reviews": int((columns.condition == code).sum())}
+            name: _mean_fields(condition_mean(columns, code), int((columns.condition == code).sum()))
             for code, name in enumerate(conditions)
         }
         effects += [
             {
                 "criterion": criterion, "condition": name,
-                "welch": asdict(welch_effect(columns, code, base)),
-                "linear": asdict(linear_effect(columns, code, base)),
-                "mixed": asdict(mixed_effect(columns, code, base)),
+                "welch": _effect_fields(welch_effect(columns, code, base)),
+                "linear": _effect_fields(linear_effect(columns, code, base)),
+                "mixed": _effect_fields(mixed_effect(columns, code, base)),
             }
             for code, name in enumerate(conditions)
             if code != base
@@ -82,7 +134,15 @@ def _compare(path: Path, by: str, reference: str | None, criteria: Sequence[str]
     }  # fmt: skip
 
 
-def _show(console: Console, report: Mapping[str, Any]) -> None:
+def _mean_fields(mean: Figure, reviews: int) -> MeanFields:
+    return cast("MeanFields", {**asdict(mean), "reviews": reviews})
+
+
+def _effect_fields(effect: Effect) -> EffectFields:
+    return cast("EffectFields", asdict(effect))
+
+
+def _show(console: Console, report: Report) -> None:
     console.print(Text(cell(_conclusion(report)), style="bold"))
     console.print()
     rows = [
@@ -114,7 +174,7 @@ def _show(console: Console, report: Mapping[str, Any]) -> None:
         console.print(Text(cell(note), style="dim"))
 
 
-def _conclusion(report: Mapping[str, Any]) -> str:
+def _conclusion(report: Report) -> str:
     """One sentence on what differs after correction, by the best model that can be fitted."""
     by = report["conclusion_by"]
     how, reference = f"{TESTS[by]}, Holm", report["reference"]
@@ -125,7 +185,7 @@ def _conclusion(report: Mapping[str, Any]) -> str:
     return f"Beyond chance ({how}), these differ from {reference}: {'; '.join(said)}."
 
 
-def _effect_cells(effect: Mapping[str, Any]) -> list[str]:
+def _effect_cells(effect: EffectFields) -> list[str]:
     difference = "–" if effect["difference"] is None else f"{effect['difference']:+.2f}"
     return [difference, _interval(effect), _p(effect["p"]), _p(effect["p_holm"])]
 
@@ -134,7 +194,7 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-def _interval(figure: Mapping[str, Any]) -> str:
+def _interval(figure: MeanFields | EffectFields) -> str:
     return "–" if figure["low"] is None else f"{figure['low']:.2f} to {figure['high']:.2f}"
 
 

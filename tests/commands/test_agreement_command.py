@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from ideagora.commands.agreement import conclusion
+from ideagora.commands.agreement import PairFields, conclusion
+from ideagora.evaluators.agreement.agreement import FigureFields
 from ideagora.evaluators.judging.verdict_files import verdict_lines
 from ideagora.schema import Verdict
 from tests.support.command import Done, run
@@ -184,10 +185,10 @@ def test_it_begins_with_one_sentence_of_conclusion(
 
 
 def test_scores_are_concluded_by_their_correlation(tmp_path: Path) -> None:
-    figure = {"value": 0.5, "low": -0.1, "high": 0.9, "n": 12, "reason": None}
-    pair = {"raters": ["a", "b"], "criteria": {"overall": {"spearman": figure}}}
+    figure: FigureFields = {"value": 0.5, "low": -0.1, "high": 0.9, "n": 12, "reason": None}
+    pair: PairFields = {"raters": ["a", "b"], "criteria": {"overall": {"spearman": figure}}}
     assert conclusion([pair]) == "a and b correlate by 0.50 (12 items); that may be chance."
-    unknown = {
+    unknown: PairFields = {
         "raters": ["a", "c"],
         "criteria": {"overall": {"spearman": {**figure, "value": None, "reason": "x."}}},
     }

@@ -6,7 +6,8 @@ import io
 
 from rich.console import Console
 
-from ideagora.commands.agreement import _table, _table_of_pairs
+from ideagora.commands.agreement import PairFields, _table, _table_of_pairs
+from ideagora.evaluators.agreement.agreement import FigureFields
 from ideagora.evaluators.arena.leaderboard.records import (
     Ablation,
     AblationRow,
@@ -102,7 +103,7 @@ def test_every_figure_of_a_leaderboard_is_whole() -> None:
 
 
 def test_every_figure_of_agreement_is_whole() -> None:
-    one = {"value": 0.123456, "low": -0.654321, "high": 0.789, "n": 123456, "reason": None}
+    one: FigureFields = {"value": 0.123456, "low": -0.654321, "high": 0.789, "n": 123456, "reason": None}
     criteria = {
         "a criterion with a name of many words": {
             "percent": one,
@@ -110,7 +111,7 @@ def test_every_figure_of_agreement_is_whole() -> None:
             "cohen_kappa": one,
         }
     }
-    pairs = [{"raters": list(NAMES[:2]), "criteria": criteria}]
+    pairs: list[PairFields] = [{"raters": list(NAMES[:2]), "criteria": criteria}]
     for width in WIDTHS:
         words = render(width, _table(criteria, {}), _table_of_pairs(pairs, {}))
         assert words.count("0.123") == 5

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ideagora.benchmarks.aidanbench.agent import ENDING, REASON
 from ideagora.benchmarks.aidanbench.graph import FAILED, LoopOptions
@@ -116,7 +116,7 @@ def _judgement(ideas: Sequence[Idea], turns: Sequence[Turn], options: LoopOption
     seen, by_answer = turns_until_end(turns, options.thresholds)
     ending = by_answer or _ending_without_answer(ideas[-1], len(ideas))
     counting = counted(seen, ending)
-    rows: list[dict[str, Any]] = [
+    rows: list[dict[str, object]] = [
         {"answer": idea.method, **turn_row(turn)} for idea, turn in zip(ideas, seen, strict=False)
     ]
     return Judgement(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, Literal
+from typing import Literal, NotRequired, TypedDict
 
 Ending = Literal["incoherent", "repeated", "maximum", "no further answer"]
 """Why a loop ended. After the last two, every answer counts. A failure is none of them: it has no score."""
@@ -102,13 +102,23 @@ def mean_mmr(turns: Sequence[Turn], weight: float = 0.5) -> float | None:
     return round(fmean(values), 9)
 
 
-def turn_row(turn: Turn) -> dict[str, Any]:
+class TurnFields(TypedDict):
     """A turn as JSON."""
-    row: dict[str, Any] = {"coherence": turn.coherence, "novelty": turn.novelty}
-    return row if turn.model_novelty is None else {**row, "model_novelty": turn.model_novelty}
+
+    coherence: float
+    novelty: float
+    model_novelty: NotRequired[float]
 
 
-def turn_of(row: Mapping[str, Any]) -> Turn:
+def turn_row(turn: Turn) -> TurnFields:
+    """A turn as JSON."""
+    row: TurnFields = {"coherence": turn.coherence, "novelty": turn.novelty}
+    if turn.model_novelty is not None:
+        row["model_novelty"] = turn.model_novelty
+    return row
+
+
+def turn_of(row: TurnFields) -> Turn:
     """A turn from its JSON."""
     stated = row.get("model_novelty")
     return Turn(float(row["coherence"]), float(row["novelty"]), None if stated is None else float(stated))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TypedDict, cast
 
 import numpy as np
 
@@ -118,7 +118,24 @@ def _agreement_of_all_on(raters: Sequence[Rater], criterion: str) -> Figures:
     }
 
 
-def figures_as_json(figures: Mapping[str, Figures]) -> dict[str, dict[str, Any]]:
-    """Figures as JSON values: ``{criterion: {figure: {"value", "low", "high", "n", "reason"}}}``."""
+class FigureFields(TypedDict):
+    """An ``AuditFigure`` as JSON."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int | None
+    reason: str | None
+
+
+CriteriaFigures = Mapping[str, Mapping[str, FigureFields]]
+"""Criterion -> name of a figure -> the figure."""
+
+
+def figures_as_json(figures: Mapping[str, Figures]) -> CriteriaFigures:
+    """Figures as JSON values, the overall ones first."""
     order = sorted(figures, key=lambda name: name != OVERALL)
-    return {name: {of: asdict(audit_figure(one)) for of, one in figures[name].items()} for name in order}
+    return {
+        name: {of: cast("FigureFields", asdict(audit_figure(one))) for of, one in figures[name].items()}
+        for name in order
+    }

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ideagora.graphs.agent import Origin
 from ideagora.graphs.portfolio.members import alive, known_ideas, named, outcome, own_origin
@@ -20,16 +19,17 @@ from ideagora.schema import (
 )
 
 if TYPE_CHECKING:
+    from ideagora.graphs.portfolio.state import PortfolioState
     from ideagora.graphs.steps.swiss_ranking import Game
 
 
-def chosen_ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
+def chosen_ideas(state: PortfolioState, origin: Origin) -> list[Idea]:
     """The chosen ideas, best first; of a run that ended early, those that are in the portfolio so far."""
     chosen = state.get("chosen", alive(state))
     return [_idea(state, origin, position, place) for place, position in enumerate(chosen, 1)]
 
 
-def _idea(state: Mapping[str, Any], origin: Origin, position: int, place: int) -> Idea:
+def _idea(state: PortfolioState, origin: Origin, position: int, place: int) -> Idea:
     member, members = state["members"][position], state["members"]
     idea, topic = Idea.model_validate(member["idea"]), state["topic"]["text"]
     plan = next((plan["plan"] for plan in state.get("plans", []) if plan["number"] == place), None)
@@ -80,7 +80,7 @@ def _wins(games: list[Game], position: int) -> str | None:
     return f"{told}, {missing} without a verdict" if missing else told
 
 
-def notes(state: Mapping[str, Any]) -> list[str]:
+def notes(state: PortfolioState) -> list[str]:
     """What the drafters report, which ideas were left out and why, and how many were chosen."""
     members, known = state.get("members", []), known_ideas(state)
     left_out = [
@@ -96,6 +96,6 @@ def notes(state: Mapping[str, Any]) -> list[str]:
     return [*state.get("notes", []), *left_out, *few, *[total] * ("map" in state)]
 
 
-def _rounds(state: Mapping[str, Any]) -> str:
+def _rounds(state: PortfolioState) -> str:
     rounds = state.get("rounds", 0)
     return "1 round" if rounds == 1 else f"{rounds} rounds"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, TypedDict, cast
 
 from ideagora.graphs.agent import Origin
 from ideagora.graphs.drafts import FACETS, Draft
-from ideagora.schema import Idea, Paper, Serialized, deserialize, serialize
+from ideagora.schema import Idea, NoveltyCheck, Paper, Serialized, deserialize, serialize
 
 if TYPE_CHECKING:
+    from ideagora.graphs.portfolio.state import PortfolioState
     from ideagora.graphs.steps.swiss_ranking import Game
     from ideagora.retrieval.library import Library
 
@@ -48,18 +49,18 @@ def drafted(idea: Idea, agent: str) -> Member:
     }
 
 
-def alive(state: Mapping[str, Any]) -> list[int]:
+def alive(state: PortfolioState) -> list[int]:
     """Positions of the ideas that are still in the portfolio, in order."""
     removed = {one["position"] for one in state.get("removed", [])}
     return [position for position in range(len(state.get("members", []))) if position not in removed]
 
 
-def known_ideas(state: Mapping[str, Any]) -> set[int]:
+def known_ideas(state: PortfolioState) -> set[int]:
     """Positions of the ideas that are too close to a paper."""
     return {one["position"] for one in state.get("checks", []) if one["check"]["status"] == "too_close"}
 
 
-def surpassed(state: Mapping[str, Any]) -> dict[int, int]:
+def surpassed(state: PortfolioState) -> dict[int, int]:
     """Ideas that a child of theirs beats in both orders, with that child; both are still in the portfolio.
 
     A child that is too close to a paper surpasses nothing.
@@ -104,7 +105,7 @@ def papers_of(member: Member) -> list[Paper]:
     return [shown[paper_id] for paper_id in cited if paper_id in shown]
 
 
-async def closest_papers(library: Library, check: Mapping[str, Any] | None) -> list[Paper]:
+async def closest_papers(library: Library, check: Serialized[NoveltyCheck] | None) -> list[Paper]:
     """The papers that a novelty check found the closest to an idea, the closest first."""
     closest = (check or {"closest": ()})["closest"][:CLOSEST_PAPERS]
     papers = [await library.paper(one["paper_id"]) for one in closest]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ideagora.graphs.portfolio.members import known_ideas, parts, surpassed
 from ideagora.graphs.portfolio.records import (
@@ -16,8 +15,11 @@ from ideagora.graphs.portfolio.records import (
 from ideagora.graphs.run_fields import TaskFields
 from ideagora.schema import serialize
 
+if TYPE_CHECKING:
+    from ideagora.graphs.portfolio.state import PortfolioState
 
-def results(state: Mapping[str, Any]) -> TaskFields:
+
+def results(state: PortfolioState) -> TaskFields:
     """The field ``portfolio`` of ``run.json``; nothing if the run ended before the ranking."""
     if "map" not in state:
         return {}
@@ -33,7 +35,7 @@ def results(state: Mapping[str, Any]) -> TaskFields:
     return {"portfolio": serialize(record)}
 
 
-def _point(state: Mapping[str, Any], position: int) -> MapPoint:
+def _point(state: PortfolioState, position: int) -> MapPoint:
     member, chosen = state["members"][position], state["chosen"]
     removed = next((one for one in state.get("removed", []) if one["position"] == position), None)
     fate, why = (removed["kind"], removed["why"]) if removed else _fate(state, position)
@@ -51,7 +53,7 @@ def _point(state: Mapping[str, Any], position: int) -> MapPoint:
     )
 
 
-def _fate(state: Mapping[str, Any], position: int) -> tuple[Fate, str | None]:
+def _fate(state: PortfolioState, position: int) -> tuple[Fate, str | None]:
     """What became of an idea that was not removed, and why it was not chosen."""
     if position in state["chosen"]:
         return "chosen", None
@@ -63,7 +65,7 @@ def _fate(state: Mapping[str, Any], position: int) -> tuple[Fate, str | None]:
     return "surpassed", f"“{state['members'][child]['idea']['title']}”, made from it, won in both orders"
 
 
-def _overview(state: Mapping[str, Any]) -> OverviewRecord | None:
+def _overview(state: PortfolioState) -> OverviewRecord | None:
     overview = state.get("overview")
     if overview is None:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -18,9 +18,18 @@ DIGITS = 2
 """Decimal places of a rating."""
 
 
-def win_records(columns: Comparisons) -> dict[str, dict[str, Any]]:
-    """``{agent: {"matches", "won", "tied", "lost"}}``."""
-    records: dict[str, dict[str, Any]] = {}
+class WinRecord(TypedDict):
+    """Matches of one contestant, as ``LeaderboardRow`` has them."""
+
+    matches: int
+    won: int
+    tied: int
+    lost: int
+
+
+def win_records(columns: Comparisons) -> dict[str, WinRecord]:
+    """The record of each agent."""
+    records: dict[str, WinRecord] = {}
     sides = ((columns.first, columns.outcome), (columns.second, 1.0 - columns.outcome))
     for place, agent in enumerate(columns.agents):
         points = np.concatenate([outcome[side == place] for side, outcome in sides])
