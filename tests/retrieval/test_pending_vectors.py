@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ideagora.models.embeddings.hash_embedder import HashEmbedder
+from ideagora.retrieval.store.embedding import embed_pending
 from ideagora.retrieval.store.migration import StoreLocation, migrate
-from ideagora.retrieval.store.pending import embed_pending
 from ideagora.retrieval.store.store import Store, paper_text
 from ideagora.schema import Paper
 

@@ -382,7 +382,7 @@ from pathlib import Path
 from ideagora.models.embeddings.embedder import CachedEmbedder
 from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.models.embeddings.cache import VectorCache
-from ideagora.retrieval.store import store as stores
+from ideagora.retrieval.store import embedding
 from ideagora.retrieval.corpus.starter import starter_corpus
 from ideagora.retrieval.store.store import Store
 from ideagora.retrieval.store.embedded.chroma_index import ChromaIndex
@@ -406,7 +406,7 @@ class Stopping(ChromaIndex):
 embedder = CachedEmbedder(HashEmbedder(), VectorCache(Path(sys.argv[3])))
 with Store.open(Path(sys.argv[1]), embedder) as store:
     store.backend._vectors._index = Stopping(store.folder)
-    stores.WRITE_BATCH = 64
+    embedding.WRITE_BATCH = 64
     store.add(starter_corpus().papers, lambda done, total: point == "after records" and done > 200 and stop())
 """
 

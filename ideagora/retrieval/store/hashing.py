@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from ideagora.schema import Paper
@@ -19,6 +19,11 @@ def paper_text(paper: Paper) -> str:
 def content_hash(paper: Paper) -> str:
     """SHA-256 of the embedded text; the vector is kept while it stays the same."""
     return hashlib.sha256(paper_text(paper).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def content_hashes(papers: Iterable[Paper]) -> dict[str, str]:
+    """Content hashes by paper id."""
+    return {paper.id: content_hash(paper) for paper in papers}
 
 
 def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -18,8 +18,8 @@ from ideagora.retrieval.store.backend import STORE_VERSION, StoreBackend, StoreK
 from ideagora.retrieval.store.embedded.backend import EXACT_BELOW, EmbeddedBackend
 from ideagora.retrieval.store.embedded.read_only_copy import copy_to_temp, is_read_only_store
 from ideagora.retrieval.store.embedded.sqlite_records import PaperIdentity
-from ideagora.retrieval.store.hashing import batches, content_hash, paper_text
-from ideagora.retrieval.store.pending import embed_pending
+from ideagora.retrieval.store.embedding import embed_and_write, embed_pending
+from ideagora.retrieval.store.hashing import content_hash, content_hashes, paper_text
 from ideagora.schema import Paper, Record, ScoredPaper
 
 if TYPE_CHECKING:
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["EXACT_BELOW", "STORE_VERSION", "AddResult", "Store", "StoreStats", "content_hash", "paper_text"]
 
-EMBED_BATCH = 32
-"""Papers embedded between two progress reports; the embedder's cache stores each batch."""
-WRITE_BATCH = 512
-"""Papers per write: half a minute of embedding, and half a second of writing in a large store."""
 ProgressCallback = Callable[[int, int], None]
 
 
@@ -218,8 +214,12 @@ class Store:
         to_embed = [paper for paper in merged if hashes.get(paper.id) != content_hash(paper)]
         to_update = [p for p in merged if hashes.get(p.id) == content_hash(p) and stored[p.id] != p]
         unchanged = len(wanted) - len(to_embed) - len(to_update)
-        if not (embed_later and self.backend.put_without_vectors(to_embed, _hashes(to_embed))):
-            self._embed(to_embed, unchanged + len(to_update), len(wanted), on_progress)
+        if not (embed_later and self.backend.put_without_vectors(to_embed, content_hashes(to_embed))):
+            done = unchanged + len(to_update)
+            report = on_progress or (lambda done, total: None)
+            embed_and_write(
+                self.backend, self._embedder, to_embed, lambda embedded: report(done + embedded, len(wanted))
+            )
         self._put(to_update, None)
         new = sum(paper.id not in stored for paper in wanted)
         return AddResult(new, len(to_embed) + len(to_update) - new, unchanged)
@@ -303,47 +303,13 @@ class Store:
         with self.write_lock():
             self.backend.set_metadata(key, value)
 
-    def _embed(
-        self, papers: Sequence[Paper], done: int, total: int, on_progress: ProgressCallback | None
-    ) -> None:
-        """Embed in small batches and write in larger ones.
-
-        The lock is not held while embedding, which is slow. If embedding fails, what is embedded so far
-        is written.
-        """
-        pending: list[tuple[Sequence[Paper], NDArray[np.float32]]] = []
-        try:
-            for batch in batches(papers, EMBED_BATCH):
-                pending.append((batch, self._embedder.encode([paper_text(paper) for paper in batch])))
-                if len(pending) * EMBED_BATCH >= WRITE_BATCH:
-                    self._write(pending)
-                done += len(batch)
-                if on_progress:
-                    on_progress(done, total)
-        finally:
-            self._write(pending)
-
-    def _write(self, pending: list[tuple[Sequence[Paper], NDArray[np.float32]]]) -> None:
-        """Write and clear the pending batches; a failed write is not retried."""
-        import numpy as np
-
-        if pending:
-            papers = [paper for batch, _ in pending for paper in batch]
-            vectors = np.concatenate([rows for _, rows in pending])
-            pending.clear()
-            self._put(papers, vectors)
-
     def _put(self, papers: Sequence[Paper], vectors: NDArray[np.float32] | None) -> None:
         if papers:
-            self.backend.put(papers, _hashes(papers), vectors)
+            self.backend.put(papers, content_hashes(papers), vectors)
 
     def _in_order(self, ids: Sequence[str]) -> list[Paper]:
         papers = self.backend.papers(ids)
         return [papers[paper_id] for paper_id in ids if paper_id in papers]
-
-
-def _hashes(papers: Sequence[Paper]) -> dict[str, str]:
-    return {paper.id: content_hash(paper) for paper in papers}
 
 
 def _keep_references(paper: Paper, stored: Paper | None) -> Paper:
