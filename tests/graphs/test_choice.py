@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ideagora.agents.arena.judges import CRITERIA
 from ideagora.graphs.chain_of_ideas.choice import Score, rank_branches, score_duels
-from ideagora.graphs.chain_of_ideas.state import Choice, Duel
+from ideagora.graphs.chain_of_ideas.records import Choice, Duel
 from tests.support.each import each_case
 
 SWAPPED: dict[Choice, Choice] = {"first": "second", "second": "first", "tie": "tie"}

@@ -32,7 +32,7 @@ from ideagora.errors import (
     RunError,
     TopicNotCovered,
 )
-from ideagora.graphs.chain_of_ideas.growth import grow
+from ideagora.graphs.chain_of_ideas.chains.growth import grow
 from ideagora.graphs.chain_of_ideas.state import new_chain
 from ideagora.graphs.generate import LONGEST_TOPIC, check_topic, folder_for, generate, read_topics
 from ideagora.graphs.run_folder import RunFolder, read_events, write_atomically

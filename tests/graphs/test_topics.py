@@ -16,7 +16,7 @@ from bench.topics import covered
 from ideagora.agents.arena.judges import CRITERIA, IDEA_JUDGE, IdeaPairInputs
 from ideagora.agents.views import IdeaView
 from ideagora.errors import TopicNotCovered
-from ideagora.graphs.chain_of_ideas.anchors import find_anchors, plan_queries
+from ideagora.graphs.chain_of_ideas.chains.anchors import find_anchors, plan_queries
 from ideagora.graphs.chain_of_ideas.choice import Score, rank_branches
 from ideagora.graphs.chain_of_ideas.direction import find_neighbours
 from ideagora.graphs.chain_of_ideas.options import ChainOptions

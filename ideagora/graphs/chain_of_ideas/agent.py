@@ -27,7 +27,8 @@ from ideagora.schema import (
 )
 
 if TYPE_CHECKING:
-    from ideagora.graphs.chain_of_ideas.state import BranchState, ChainDraft, Duel, IdeationState
+    from ideagora.graphs.chain_of_ideas.records import ChainDraft, Duel
+    from ideagora.graphs.chain_of_ideas.state import BranchState, IdeationState
 
 NAME = "chain-of-ideas"
 ABLATIONS = {"no-chain": {"chain": False}, "no-trend": {"trend": False}, "no-entities": {"entities": False}}
@@ -192,7 +193,7 @@ def _lead_notes(state: IdeationState) -> list[str]:
 
 
 def _idea(branch: BranchState, topic: Topic, origin: Origin) -> Idea:
-    from ideagora.graphs.chain_of_ideas.state import load_chain
+    from ideagora.graphs.chain_of_ideas.loading import load_chain
 
     draft, label = branch["draft"], f"branch {branch['branch']}"
     stated = branch.get("direction")

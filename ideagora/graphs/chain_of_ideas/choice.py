@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import Any, cast
 
-from ideagora.graphs.chain_of_ideas.state import Duel, RankedBranch
+from ideagora.graphs.chain_of_ideas.records import Duel, RankedBranch
 from ideagora.schema import NoveltyCheck
 
 POINTS = {"first": 1, "second": -1, "tie": 0}

@@ -15,20 +15,21 @@ from ideagora.agents.views import chain_paper, change_view, paper_brief
 from ideagora.errors import NoPaperRead
 from ideagora.graphs.chain_of_ideas.leads import NEIGHBOURS as LEAD_NEIGHBOURS
 from ideagora.graphs.chain_of_ideas.leads import find_citation
-from ideagora.graphs.chain_of_ideas.state import (
-    BranchState,
-    ChainTask,
-    Context,
-    Cure,
-    IdeationState,
-    LeadPair,
-    branch_update,
+from ideagora.graphs.chain_of_ideas.loading import (
     link_ids,
-    live_chains,
     load_links,
     load_topic,
     load_transitions,
     shown_entities,
+)
+from ideagora.graphs.chain_of_ideas.records import Cure, LeadPair
+from ideagora.graphs.chain_of_ideas.state import (
+    BranchState,
+    ChainTask,
+    Context,
+    IdeationState,
+    branch_update,
+    live_chains,
 )
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.literature.reading import read_papers

@@ -5,15 +5,8 @@ from __future__ import annotations
 from langgraph.types import Send
 
 from ideagora.agents.views import PaperBrief, paper_brief, past_experiments
-from ideagora.graphs.chain_of_ideas.state import (
-    BranchState,
-    Context,
-    ExperimentTask,
-    IdeationState,
-    link_ids,
-    load_entities,
-    load_links,
-)
+from ideagora.graphs.chain_of_ideas.loading import link_ids, load_entities, load_links
+from ideagora.graphs.chain_of_ideas.state import BranchState, Context, ExperimentTask, IdeationState
 from ideagora.graphs.drafts import usage_name
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.experiment import ExperimentState, plan_experiment

@@ -18,22 +18,23 @@ from ideagora.agents.arena.judges import IDEA_JUDGE
 from ideagora.agents.views import idea_view
 from ideagora.errors import AllBranchesFailed, UnreadableAnswer
 from ideagora.graphs.agent import Failure
-from ideagora.graphs.chain_of_ideas import anchors, direction, experiment, growth, leads, twins
+from ideagora.graphs.chain_of_ideas import direction, experiment, leads, twins
 from ideagora.graphs.chain_of_ideas.branch import build_branch
+from ideagora.graphs.chain_of_ideas.chains import anchors, extension, growth
 from ideagora.graphs.chain_of_ideas.choice import novelty_key, rank_branches, score_duels
+from ideagora.graphs.chain_of_ideas.loading import load_topic
+from ideagora.graphs.chain_of_ideas.records import Duel
 from ideagora.graphs.chain_of_ideas.state import (
     BranchState,
     ChainTask,
     Context,
     DraftPair,
-    Duel,
     IdeationState,
     LeadTask,
     PairTask,
     branch_update,
     chain_task,
     live_chains,
-    load_topic,
 )
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.literature.topic_similarity import topic_similarity
@@ -192,7 +193,7 @@ def build_graph() -> StateGraph[IdeationState, Services, IdeationState, Ideation
     graph.add_node("plan_queries", anchors.plan_queries)
     graph.add_node("find_anchors", anchors.find_anchors)
     graph.add_node("place_anchors", growth.place_anchors)
-    graph.add_node("extend_chain", growth.extend_chain)
+    graph.add_node("extend_chain", extension.extend_chain)
     graph.add_node("grow", growth.grow)
     graph.add_node("study_chain", direction.study_chain)
     graph.add_node("find_cures", direction.find_cures)

@@ -9,15 +9,9 @@ from langgraph.graph import END
 from ideagora.agents.chain_of_ideas.ideator import IDEATOR
 from ideagora.agents.idea_inputs import DirectionView, EarlierDraft, TakenIdea, TooClose
 from ideagora.agents.views import ShownPaper, chain_paper, change_view, text_kind
-from ideagora.graphs.chain_of_ideas.state import (
-    BranchState,
-    ChainDraft,
-    Context,
-    load_links,
-    load_topic,
-    load_transitions,
-    shown_entities,
-)
+from ideagora.graphs.chain_of_ideas.loading import load_links, load_topic, load_transitions, shown_entities
+from ideagora.graphs.chain_of_ideas.records import ChainDraft
+from ideagora.graphs.chain_of_ideas.state import BranchState, Context
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import quoted_source
 from ideagora.graphs.steps.novelty import check_novelty

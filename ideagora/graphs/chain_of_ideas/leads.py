@@ -17,14 +17,9 @@ from ideagora.agents.idea_inputs import DirectionView
 from ideagora.agents.offline_leads.leads import short_paper_name
 from ideagora.agents.views import ShownPaper, idea_to_test
 from ideagora.graphs.agent import Origin
-from ideagora.graphs.chain_of_ideas.state import (
-    BranchState,
-    ChainDraft,
-    IdeationState,
-    Lead,
-    LeadPair,
-    load_chain,
-)
+from ideagora.graphs.chain_of_ideas.loading import load_chain
+from ideagora.graphs.chain_of_ideas.records import ChainDraft, Lead, LeadPair
+from ideagora.graphs.chain_of_ideas.state import BranchState, IdeationState
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import quoted_source
 from ideagora.graphs.steps.novelty import check_novelty
@@ -172,35 +167,8 @@ async def make_lead(context: Services, topic: Topic, pair: LeadPair) -> Lead:
     chain = [deserialize(Paper, paper) for paper in pair["chain"]]
     weak = deserialize(Paper, pair["limitation_paper"])
     strong = deserialize(Paper, pair["mechanism_paper"])
-    shown = [await _show(context, weak, None), await _show(context, strong, pair["method"])]
-    direction = DirectionView(
-        text=describe_positions(chain, weak, strong, pair["cites"]),
-        limitation=pair["limitation"] or "",
-        limitation_from=0,
-        mechanism=pair["method"] or strong.abstract or strong.title,
-        mechanism_from=1,
-    )
     with usage_label(f"lead {pair['number']}"):
-        answer = await IDEATOR(
-            context.client,
-            topic=topic.text,
-            papers=tuple(shown),
-            chain_length=1,
-            changes=(),
-            entities=(),
-            direction=direction,
-            earlier=None,
-            too_close=(),
-            focus=topic.focus,
-            candidates=0,
-        )
-        draft = cast("ChainDraft", answer.model_dump(mode="json"))
-        sources = []
-        for source in answer.sources:
-            text = f"{shown[source.paper].title} {shown[source.paper].abstract or ''}"
-            paper_id = (weak, strong)[source.paper].id
-            sources.append(quoted_source(source.part, paper_id, source.quote, text))
-        draft["sources"] = [serialize(source) for source in sources]
+        draft = await _draft(context, topic, pair, describe_positions(chain, weak, strong, pair["cites"]))
         check = await check_novelty(
             context,
             topic,
@@ -218,7 +186,7 @@ async def make_lead(context: Services, topic: Topic, pair: LeadPair) -> Lead:
             related=(),
             entities=(),
         )
-    context.say(f"lead {pair['number']}: {answer.title}")
+    context.say(f"lead {pair['number']}: {draft['title']}")
     return {
         "number": pair["number"],
         "branch": pair["branch"],
@@ -229,6 +197,39 @@ async def make_lead(context: Services, topic: Topic, pair: LeadPair) -> Lead:
         "novelty_check": serialize(check),
         "plan": serialize(plan),
     }
+
+
+async def _draft(context: Services, topic: Topic, pair: LeadPair, positions: str) -> ChainDraft:
+    """The text of a lead with its sources; ``positions`` says how its papers relate to the chain."""
+    papers = [deserialize(Paper, pair[name]) for name in ("limitation_paper", "mechanism_paper")]
+    weak, strong = papers
+    shown = (await _show(context, weak, None), await _show(context, strong, pair["method"]))
+    answer = await IDEATOR(
+        context.client,
+        topic=topic.text,
+        papers=shown,
+        chain_length=1,
+        changes=(),
+        entities=(),
+        direction=DirectionView(
+            text=positions,
+            limitation=pair["limitation"] or "",
+            limitation_from=0,
+            mechanism=pair["method"] or strong.abstract or strong.title,
+            mechanism_from=1,
+        ),
+        earlier=None,
+        too_close=(),
+        focus=topic.focus,
+        candidates=0,
+    )
+    texts = [f"{paper.title} {paper.abstract or ''}" for paper in shown]
+    sources = [
+        quoted_source(source.part, papers[source.paper].id, source.quote, texts[source.paper])
+        for source in answer.sources
+    ]
+    draft = cast("ChainDraft", answer.model_dump(mode="json"))
+    return {**draft, "sources": [serialize(source) for source in sources]}
 
 
 async def _show(context: Services, paper: Paper, retelling: str | None) -> ShownPaper:

@@ -1,32 +1,38 @@
-"""State and task payloads of Chain-of-Ideas, and the records they hold.
+"""States and task payloads of Chain-of-Ideas.
 
-A checkpoint holds plain JSON values only, so states keep records serialized; the functions here validate
-them where a step needs the record.
+A checkpoint holds plain JSON values only, so states keep records serialized; ``loading.py`` validates them.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Awaitable, Mapping
-from typing import Annotated, Any, Literal, NotRequired, TypedDict, cast
+from collections.abc import Awaitable
+from typing import Annotated, Any, TypedDict, cast
 
 from langgraph.runtime import Runtime
 
-from ideagora.agents.experiment import Plan
 from ideagora.agents.idea_inputs import TakenIdea
-from ideagora.agents.views import EntityView, entity_views
 from ideagora.errors import IdeagoraError
 from ideagora.graphs.agent import Failure
-from ideagora.graphs.drafts import Draft
+from ideagora.graphs.chain_of_ideas.records import (
+    Anchor,
+    ChainDraft,
+    Cure,
+    Duel,
+    Lead,
+    LeadPair,
+    PlannedExperiment,
+    Proposal,
+    RankedBranch,
+    Redraft,
+    Twin,
+)
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.literature.relevance import Grades
 from ideagora.models.usage import usage_label
 from ideagora.schema import (
-    Candidate,
-    Chain,
     Direction,
     DroppedDraft,
-    Experiment,
     Link,
     NoveltyCheck,
     Paper,
@@ -39,71 +45,6 @@ from ideagora.schema import (
 )
 
 Context = Runtime[Services]
-
-Choice = Literal["first", "second", "tie"]
-
-MAX_ENTITIES = 8
-"""Entities that the trend analyst, the forecaster and the ideator are shown."""
-
-
-class Proposal(TypedDict):
-    """A paper that may extend a chain."""
-
-    paper: Serialized[Paper]
-    reason: str
-
-
-class Anchor(Proposal):
-    """The paper that a branch starts from."""
-
-    branch: int
-    query: str
-    """The query that found the paper."""
-
-
-class Cure(TypedDict):
-    """A search for a mechanism that could answer what a chain leaves open (``CureSearch``)."""
-
-    problem: str
-    field: str
-    query: str
-    found: NotRequired[list[str]]
-    """Ids of the papers that it found."""
-
-
-class ChainDraft(Draft):
-    """A draft with what its author weighed first (``IdeaDraft``)."""
-
-    candidates: list[str]
-    obvious: int | None
-    chosen: int | None
-    """Numbers of candidates."""
-    claim: str
-    might_fail: str
-
-
-class LeadPair(TypedDict):
-    """A limitation and a mechanism that may address it, with everything that ``make_lead`` needs."""
-
-    weak: str
-    strong: str
-    """Ids of the paper with the limitation and of the paper with the mechanism."""
-    limitation: str | None
-    method: str | None
-    """What their readings say; ``None`` for a paper that was not read."""
-    limitation_paper: Serialized[Paper]
-    mechanism_paper: Serialized[Paper]
-    chain: list[Serialized[Paper]]
-    good: bool
-    """Whether more than their similarity speaks for the pair."""
-    kind: str | None
-    """The kind of difficulty that the pairing names."""
-    cites: Literal["weak", "strong"] | None
-    """Which of the two papers cites the other."""
-    branch: NotRequired[int]
-    number: NotRequired[int]
-    """The chain's branch, and the lead's number from 1, of a pair that was selected."""
-    candidates: NotRequired[list[Serialized[Candidate]]]
 
 
 def merge_links(links: list[Serialized[Link]], more: list[Serialized[Link]]) -> list[Serialized[Link]]:
@@ -232,67 +173,6 @@ class ExperimentTask(TypedDict):
     """The branch of the idea."""
 
 
-class Duel(TypedDict):
-    """The verdict on two drafts in one order."""
-
-    first: int
-    second: int
-    """The branches, in the order shown."""
-    judge: str
-    criteria: dict[str, Choice] | None
-    """What the judge prefers, by criterion; ``None``: there is no readable verdict."""
-    overall: Choice | None
-    reason: str
-
-
-class Twin(TypedDict):
-    """A branch whose idea repeats that of an earlier one."""
-
-    branch: int
-    same_as: int
-    reason: str | None
-
-
-class Redraft(TypedDict):
-    """A twin that was drafted again, and whether that gave another idea."""
-
-    branch: int
-    changed: bool
-
-
-class RankedBranch(TypedDict):
-    """The result of one branch in the choice (``Score``)."""
-
-    branch: int
-    won: int
-    tied: int
-    lost: int
-    unscored: int
-    points: int
-    told: str
-    """The result in words."""
-
-
-class PlannedExperiment(TypedDict):
-    """An experiment with the place of its idea in the ranking, from 0."""
-
-    place: int
-    experiment: Serialized[Experiment]
-
-
-class Lead(TypedDict):
-    """A lead with its novelty check and its first test."""
-
-    number: int
-    branch: int
-    weak: str
-    strong: str
-    candidates: list[Serialized[Candidate]]
-    draft: ChainDraft
-    novelty_check: Serialized[NoveltyCheck]
-    plan: Serialized[Plan]
-
-
 def merge_branches(branches: list[BranchState], more: list[BranchState]) -> list[BranchState]:
     """The branches by number; a branch that was drafted again replaces the earlier one."""
     merged = {branch["branch"]: branch for branch in (*branches, *more)}
@@ -323,11 +203,6 @@ class IdeationState(TypedDict, total=False):
     leads: Annotated[list[Lead], operator.add]
 
 
-def load_topic(state: Mapping[str, Any]) -> Topic:
-    """The topic of a state or payload."""
-    return Topic.model_validate(state["topic"])
-
-
 def new_chain(anchor: Anchor) -> BranchState:
     """The chain of a branch, with nothing but its anchor."""
     paper = deserialize(Paper, anchor["paper"])
@@ -351,52 +226,6 @@ def chain_task(state: IdeationState, chain: BranchState) -> ChainTask:
     """The payload of a step of one branch."""
     label = BranchLabel(branch=chain["branch"], query=chain["query"])
     return ChainTask(topic=state["topic"], anchored=label, chain=chain)
-
-
-def load_links(branch: BranchState) -> list[Link]:
-    """The links of a branch from early to late, each with its reading if the paper was read."""
-    readings = branch.get("readings", {})
-    links = [
-        Link.model_validate({**link, "reading": readings.get(link["paper"]["id"])})
-        for link in branch["links"]
-    ]
-    return sorted(links, key=lambda link: link.position)
-
-
-def load_transitions(branch: BranchState) -> list[Transition]:
-    """The transitions between neighbours of the chain."""
-    return [deserialize(Transition, transition) for transition in branch["transitions"]]
-
-
-def load_chain(branch: BranchState, direction: Direction | None) -> Chain:
-    """The chain of a finished branch."""
-    return Chain(
-        query=branch["query"],
-        anchor=branch["anchor"]["id"],
-        links=tuple(load_links(branch)),
-        transitions=tuple(load_transitions(branch)),
-        direction=direction,
-        stopped=branch.get("stopped", {}),
-        topic_similarity=branch.get("topic_similarity"),
-    )
-
-
-def load_entities(branch: BranchState, context: Services) -> tuple[EntityView, ...]:
-    """The entities of the chain's papers; empty when entities are switched off (ablation)."""
-    if not context.options.entities:
-        return ()
-    readings = (link.reading for link in load_links(branch))
-    return tuple(entity_views(entity for reading in readings if reading for entity in reading.entities))
-
-
-def shown_entities(branch: BranchState, context: Services) -> tuple[EntityView, ...]:
-    """The first entities of the chain's papers, as many as a prompt shows."""
-    return load_entities(branch, context)[:MAX_ENTITIES]
-
-
-def link_ids(branch: BranchState) -> set[str]:
-    """Ids of the papers in the chain."""
-    return {link["paper"]["id"] for link in branch["links"]}
 
 
 async def branch_update(task: ChainTask, context: Services, step: Awaitable[BranchState]) -> IdeationState:

@@ -10,13 +10,8 @@ from ideagora.agents.idea_inputs import TakenIdea
 from ideagora.errors import IdeagoraError
 from ideagora.graphs.agent import Failure
 from ideagora.graphs.chain_of_ideas.branch import build_redraft
-from ideagora.graphs.chain_of_ideas.state import (
-    BranchState,
-    Context,
-    IdeationState,
-    TwinTask,
-    load_topic,
-)
+from ideagora.graphs.chain_of_ideas.loading import load_topic
+from ideagora.graphs.chain_of_ideas.state import BranchState, Context, IdeationState, TwinTask
 from ideagora.graphs.steps.duplicates import find_same_ideas
 from ideagora.models.usage import usage_label
 from ideagora.schema import DroppedDraft, Serialized, serialize

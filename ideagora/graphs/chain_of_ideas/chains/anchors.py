@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ideagora.graphs.chain_of_ideas.state import Anchor, Context, IdeationState, load_topic
+from ideagora.graphs.chain_of_ideas.loading import load_topic
+from ideagora.graphs.chain_of_ideas.records import Anchor
+from ideagora.graphs.chain_of_ideas.state import Context, IdeationState
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.literature import literature_search
 from ideagora.graphs.steps.literature.literature_search import (
