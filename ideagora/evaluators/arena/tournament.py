@@ -33,7 +33,6 @@ from ideagora.evaluators.arena.folder import (
 )
 from ideagora.evaluators.arena.judging import ALL_CRITERIA, JudgePanel
 from ideagora.evaluators.arena.leaderboard.build import (
-    Ending,
     JudgingResult,
     build_leaderboard,
     summarize,
@@ -191,32 +190,20 @@ async def _judge(
         final = without_unstyled(lineup, state.get("dropped", []))
         write_entries(folder, final, {one: shown_parts(idea) for one, idea in evaluation.restyled.items()})
         usage = {name: serialize(used.usage) for name, used in sorted(tracker.answers_by_label.items())}
-        verdicts = load_verdicts(folder.path)
-        status: Ending = "incomplete" if down else "complete"
-        result = JudgingResult(verdicts, _expected_verdicts(arena, final), usage, status, down)
-        board = _write_leaderboard(arena, folder.path, final, result, resources.embedder)
-        boards.append(board)
-        return {
-            "contestants": [one.as_json() for one in board.contestants],
-            "answers": usage,
-            "verdicts": len(verdicts),
-            "offline": _is_offline(board),
-        }
+        result = JudgingResult(
+            load_verdicts(folder.path),
+            _expected_verdicts(arena, final),
+            usage,
+            status="incomplete" if down else "complete",
+            outages=down,
+        )
+        boards.append(_write_leaderboard(arena, folder.path, final, result, resources.embedder))
+        return _finished_fields(boards[-1], result)
 
-    task = JudgingTask(
-        name="arena",
-        identity=arena.identity,
-        settings=arena.settings,
-        models=arena.models,
-        record=_record(arena, lineup),
-        questions=expected,
-        first_text=lineup.texts[0] if "offline" in arena.models and lineup.texts else "",
-        down=down,
-    )
     write_entries(folder, lineup, {})
     try:
         await run_judging(
-            task,
+            _judging_task(arena, lineup, down),
             evaluation,
             folder,
             finish,
@@ -224,10 +211,23 @@ async def _judge(
             LiveStanding(lineup, resources.listener).add,
         )
     except BudgetExhausted:
-        result = JudgingResult(load_verdicts(folder.path), _expected_verdicts(arena, lineup), status="budget")
+        result = JudgingResult(load_verdicts(folder.path), expected, status="budget")
         _write_leaderboard(arena, folder.path, lineup, result, resources.embedder)
         raise
     return boards[-1]
+
+
+def _judging_task(arena: Arena, lineup: Lineup, down: tuple[str, ...]) -> JudgingTask:
+    return JudgingTask(
+        name="arena",
+        identity=arena.identity,
+        settings=arena.settings,
+        models=arena.models,
+        record=_record(arena, lineup),
+        questions=_expected_verdicts(arena, lineup),
+        first_text=lineup.texts[0] if "offline" in arena.models and lineup.texts else "",
+        down=down,
+    )
 
 
 def _create_evaluation(arena: Arena, lineup: Lineup) -> ArenaEvaluation:
@@ -247,6 +247,16 @@ def _create_evaluation(arena: Arena, lineup: Lineup) -> ArenaEvaluation:
         repeat=options.repeat,
         preparation_model=arena.settings.model_of(STYLE) if options.style else None,
     )
+
+
+def _finished_fields(board: Leaderboard, result: JudgingResult) -> ArenaFields:
+    """The fields of ``run.json`` that the verdicts give."""
+    return {
+        "contestants": [one.as_json() for one in board.contestants],
+        "answers": dict(result.answers),
+        "verdicts": len(result.verdicts),
+        "offline": _is_offline(board),
+    }
 
 
 def _is_offline(board: Leaderboard) -> bool:

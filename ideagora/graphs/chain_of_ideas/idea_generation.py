@@ -14,7 +14,7 @@ from ideagora.graphs.chain_of_ideas.records import ChainDraft
 from ideagora.graphs.chain_of_ideas.state import BranchState, Context
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import quoted_source
-from ideagora.graphs.steps.novelty import check_novelty
+from ideagora.graphs.steps.novelty import check_novelty, with_dropped
 from ideagora.graphs.steps.novelty_requests import find_papers, requests_left
 from ideagora.graphs.steps.steering import avoided_ideas
 from ideagora.schema import Direction, DroppedDraft, NoveltyCheck, Paper, deserialize, serialize
@@ -126,7 +126,6 @@ async def judge_novelty(state: BranchState, runtime: Context) -> BranchState:
         load_topic(state),
         state["draft"],
         sources,
-        dropped,
         () if is_remote else remembered,  # a web service was asked before the draft
         pool=state.get("pool", ()),
         requests=requests_left(
@@ -135,7 +134,7 @@ async def judge_novelty(state: BranchState, runtime: Context) -> BranchState:
     )
     text = {"novel": "no paper too close", "too_close": "too close to a paper", "unchecked": "unchecked"}
     runtime.context.say(f"novelty: {text[check.status]}")
-    return {"novelty_check": serialize(check)}
+    return {"novelty_check": serialize(with_dropped(check, dropped))}
 
 
 def _source_ids(state: BranchState) -> list[str]:

@@ -51,7 +51,6 @@ async def check_novelty(
     topic: Topic,
     draft: Mapping[str, Any],
     known: Sequence[Paper] = (),
-    dropped: tuple[DroppedDraft, ...] = (),
     also: Sequence[str] = (),
     *,
     pool: Sequence[str],
@@ -64,7 +63,6 @@ async def check_novelty(
         topic: ideas of the user that must not come again are compared too; the user's own notes are no
             publications, so they are not.
         known: papers that are always compared.
-        dropped: the drafts before this one.
         also: further texts to search for, such as a mechanism that a model stated from memory.
         pool: ids of papers near the idea that the run has already; only used with a web service.
         requests: maximum number of queries that a web service is asked (``requests_left``).
@@ -84,10 +82,8 @@ async def check_novelty(
     others = {paper_id: paper for paper_id, paper in found.items() if paper.source != OWN_SOURCE}
     shown = await _closest(context.library, draft, list((fixed | others).values()), list(fixed))
     common: dict[str, Any] = {
-        "rounds": sum(bool(draft.too_close) for draft in dropped),
         "compared": len(shown) - len(avoided),
         "retrieved": len(fixed | others) - len(avoided),
-        "dropped": dropped,
         "queries": queries,
         "library": _size(context.library, topic),
         "judge": context.client.settings.model_of("judge"),
@@ -104,6 +100,12 @@ async def check_novelty(
     except UnreadableAnswer as error:
         return NoveltyCheck(status="unchecked", reason=str(error), **common)
     return _summarize(shown, answer).model_copy(update=common)
+
+
+def with_dropped(check: NoveltyCheck, dropped: Sequence[DroppedDraft]) -> NoveltyCheck:
+    """The check of a draft that was written after others."""
+    rounds = sum(bool(draft.too_close) for draft in dropped)
+    return check.model_copy(update={"rounds": rounds, "dropped": tuple(dropped)})
 
 
 def _size(library: Library, topic: Topic) -> int | None:

@@ -10,7 +10,7 @@ from ideagora.graphs.drafts import Draft, failure, usage_name
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import sourced_draft
 from ideagora.graphs.steps.first_plan import source_papers
-from ideagora.graphs.steps.novelty import check_novelty
+from ideagora.graphs.steps.novelty import check_novelty, with_dropped
 from ideagora.graphs.steps.novelty_requests import requests_left
 from ideagora.graphs.virsci.state import TOPIC_PAPERS, AbstractTask, Context, VirsciState
 from ideagora.models.usage import usage_label
@@ -44,12 +44,12 @@ async def write_abstract(state: AbstractTask, runtime: Context) -> VirsciState:
                 topic,
                 draft,
                 known,
-                tuple(dropped),
                 pool=[*papers, *(paper["id"] for paper in (*idea["closest"], *state["papers"]))],
                 requests=requests_left(
                     context, len(dropped) * ideas + state["number"] - 1, ideas * (revisions + 1)
                 ),
             )
+            check = with_dropped(check, dropped)
             if check.status != "too_close" or len(dropped) == revisions:
                 break
             dropped.append(_dropped(draft, check))
