@@ -42,6 +42,7 @@ from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.registry import AGENTS, find_agent
 from ideagora.report.run.terminal import RunProgress
 from ideagora.retrieval.library import Library
+from ideagora.retrieval.texts.reader import TextReader
 from ideagora.schema import Idea, Paper, ScoredPaper, Topic, serialize
 from tests.support import standin
 
@@ -335,10 +336,10 @@ def test_a_judgement_that_is_missing_is_asked_for_alone_and_else_noted() -> None
 def test_a_full_text_is_read_once_and_its_reader_chooses_the_reference(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async def full_text(library: Library, paper: Paper, tokens: int = 0) -> tuple[str, str]:
+    async def full_text(reader: TextReader, paper: Paper, tokens: int = 0) -> tuple[str, str]:
         return f"The full text of {paper.title}. " * 80, "full text"
 
-    monkeypatch.setattr(Library, "text", full_text)
+    monkeypatch.setattr(TextReader, "text", full_text)
     ran = Ran(task_of(branches=2, length=3), line(20, 6))
     read = [call.inputs.title for call in ran.calls if call.role == "reader"]
     links = [link for idea in ran.ideas if idea.chain for link in idea.chain.links]
