@@ -7,15 +7,9 @@ from dataclasses import replace
 from itertools import cycle, islice
 
 from ideagora.agents.idea_parts import IdeaDraft, IdeaSource, SourcedIdea
-from ideagora.agents.offline_leads.leads import (
-    Fit,
-    LeadText,
-    PaperFacts,
-    find_fits,
-    measure_pair,
-    paper_facts,
-    write_lead,
-)
+from ideagora.agents.offline_leads.facts import PaperFacts, facts_of_abstracts
+from ideagora.agents.offline_leads.fits import Fit, find_fits, measure_pair
+from ideagora.agents.offline_leads.leads import LeadText, write_lead
 from ideagora.agents.views import Change, EntityView, PaperBrief, ShownPaper
 from ideagora.models.call import Inputs
 from ideagora.models.offline import ExtractiveModel
@@ -150,7 +144,7 @@ def draft_weighed_lead(engine: ExtractiveModel, inputs: IdeaInputs) -> IdeaDraft
 
 
 def _best_pair(engine: ExtractiveModel, inputs: IdeaInputs) -> tuple[list[PaperFacts], Fit]:
-    papers = [paper_facts(engine, paper.title, paper.year, paper.abstract) for paper in inputs.papers]
+    papers = facts_of_abstracts(engine, inputs.papers)
     fit = _fit_of_direction(engine, inputs, papers) if inputs.direction else _best_fit(engine, inputs, papers)
     return papers, fit
 

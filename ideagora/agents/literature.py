@@ -11,7 +11,7 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from ideagora.agents.offline_leads.leads import is_resource
+from ideagora.agents.offline_leads.facts import is_resource
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief
 from ideagora.models.call import Answer, Inputs

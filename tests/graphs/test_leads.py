@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ideagora.agents.offline_leads import leads
+from ideagora.agents.offline_leads import facts, fits, leads
 from ideagora.agents.offline_leads.difficulties import (
     DIFFICULTIES,
     DROP_IF,
@@ -55,36 +55,36 @@ def test_sentences_on_methods_are_recognised() -> None:
         "Galactica is a family of decoder models up to 120 billion parameters.",
         "Subjects then show up more often than with earlier methods.",
     )
-    assert [sentence for sentence in done if not leads.describes_method(sentence)] == []
-    assert [sentence for sentence in other if leads.describes_method(sentence)] == []
+    assert [sentence for sentence in done if not facts.describes_method(sentence)] == []
+    assert [sentence for sentence in other if facts.describes_method(sentence)] == []
 
 
 def test_no_finding_in_the_corpus_is_taken_for_a_mechanism() -> None:
     for paper in starter_corpus().papers:
-        facts = leads.paper_facts(ENGINE, paper.title, paper.year, paper.abstract)
+        known = facts.paper_facts(ENGINE, paper.title, paper.year, paper.abstract)
         last = texts.sentences(paper.abstract or "")[-1]
-        assert facts.method is None or last not in facts.method or last == facts.problem, paper.title
+        assert known.method is None or last not in known.method or last == known.problem, paper.title
 
 
 def test_a_quote_that_refers_back_includes_the_sentence_before() -> None:
     parts = ["A decoder drafts four tokens.", "This checks them in one pass."]
-    assert leads.with_antecedent(parts[1], parts) == " ".join(parts)
-    assert leads.with_antecedent(parts[0], parts) == parts[0]
+    assert facts.with_antecedent(parts[1], parts) == " ".join(parts)
+    assert facts.with_antecedent(parts[0], parts) == parts[0]
 
 
 def test_headings_are_not_quoted() -> None:
     for heading in ("Abstract ", "3.2 Method ", "1 Introduction ", "ABSTRACT: "):
         text = f"{heading}We train a retriever on its own mistakes."
-        found = leads.paper_facts(ENGINE, "A paper", "2024", text, method=text).method
+        found = facts.paper_facts(ENGINE, "A paper", "2024", text, facts.Reported(method=text)).method
         assert found == "We train a retriever on its own mistakes.", heading
     kept = "Method Mixer trains two decoders at once."
-    assert leads.paper_facts(ENGINE, "A paper", "2024", kept, method=kept).method == kept
+    assert facts.paper_facts(ENGINE, "A paper", "2024", kept, facts.Reported(method=kept)).method == kept
 
 
 def test_the_scope_of_tests_is_not_a_limitation() -> None:
-    assert leads.limitation_clauses("Only two models were examined, and no other language was tested.") == []
+    assert fits.limitation_clauses("Only two models were examined, and no other language was tested.") == []
     limitation = "Each decision costs many more calls, and the method was studied on three tasks."
-    assert leads.limitation_clauses(limitation) == ["Each decision costs many more calls"]
+    assert fits.limitation_clauses(limitation) == ["Each decision costs many more calls"]
     assert is_scope("experiments cover mainly English")
 
 
@@ -133,12 +133,12 @@ def test_papers_are_named_as_in_their_text() -> None:
         "arxiv:2210.03629": "ReAct",
     }.items():
         paper = by_id[paper_id]
-        assert leads.short_paper_name(paper.title, paper.abstract or "") == name
+        assert facts.short_paper_name(paper.title, paper.abstract or "") == name
     assert (
-        leads.short_paper_name("A very long title that has no name of its own", "") == "“A very long title …”"
+        facts.short_paper_name("A very long title that has no name of its own", "") == "“A very long title …”"
     )
     unclear = "To CoT or not to CoT and what else to ask a large model"
-    assert leads.short_paper_name(unclear, "") == "“To CoT or not …”"
+    assert facts.short_paper_name(unclear, "") == "“To CoT or not …”"
 
 
 # --- choosing among chains --------------------------------------------------------------------
@@ -189,9 +189,9 @@ def test_without_a_good_pair_the_closest_is_offered_with_a_note() -> None:
     ]
     itself: Any = {**nearest, "strong": "a"}
     assert select_pairs([{"branch": 1, "pairs": [itself]}], 5) == []
-    weak = leads.paper_facts(ENGINE, "Alpha: one", "2020", "Alpha counts sheep. Alpha sleeps at once.")
-    strong = leads.paper_facts(ENGINE, "Beta: two", "2021", "Nobody drew maps. Beta draws maps of caves.")
-    lead = leads.write_lead(leads.measure_pair(ENGINE, [weak, strong], 0, 1), weak, strong, "")
+    weak = facts.paper_facts(ENGINE, "Alpha: one", "2020", "Alpha counts sheep. Alpha sleeps at once.")
+    strong = facts.paper_facts(ENGINE, "Beta: two", "2021", "Nobody drew maps. Beta draws maps of caves.")
+    lead = leads.write_lead(fits.measure_pair(ENGINE, [weak, strong], 0, 1), weak, strong, "")
     assert lead.novelty.startswith(leads.NEAREST_ONLY)
 
 
@@ -303,13 +303,17 @@ def test_a_run_of_the_offline_model_gives_leads_that_quote_and_do_not_repeat() -
 def test_a_lead_stays_short_with_long_paper_names() -> None:
     title = "Long Winding Names Can Self-Improve"
     text = f"Nobody drew errors of maps that anybody could read or mend. {title} draws maps of caves."
-    weak = leads.paper_facts(
-        ENGINE, title, "2020", text, limitation=", and errors go unnoticed".join(["Maps"] * 20)
+    weak = facts.paper_facts(
+        ENGINE,
+        title,
+        "2020",
+        text,
+        facts.Reported(limitation=", and errors go unnoticed".join(["Maps"] * 20)),
     )
-    strong = leads.paper_facts(
-        ENGINE, title, "2021", text, method=", and ".join([f"{title} draws maps"] * 20)
+    strong = facts.paper_facts(
+        ENGINE, title, "2021", text, facts.Reported(method=", and ".join([f"{title} draws maps"] * 20))
     )
-    fit = leads.measure_pair(ENGINE, [weak, strong], 0, 1)
+    fit = fits.measure_pair(ENGINE, [weak, strong], 0, 1)
     place = (
         f"{title} is paper 2 of 4 in the chain, {title} is paper 1 of 4 in the chain; {title} cites {title}."
     )

@@ -11,14 +11,9 @@ from itertools import combinations
 from pydantic import Field
 
 from ideagora.agents.ai_researcher.literature_review import PROMPTS
-from ideagora.agents.offline_leads.leads import (
-    Fit,
-    PaperFacts,
-    find_fits,
-    measure_pair,
-    paper_facts,
-    write_lead,
-)
+from ideagora.agents.offline_leads.facts import PaperFacts, facts_of_abstracts
+from ideagora.agents.offline_leads.fits import Fit, find_fits, measure_pair
+from ideagora.agents.offline_leads.leads import write_lead
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief, check_paper_numbers
 from ideagora.models.call import Answer, Inputs
@@ -66,7 +61,7 @@ def _write_seeds(engine: ExtractiveModel, inputs: SeedInputs) -> Seeds:
 
 def _from_papers(engine: ExtractiveModel, inputs: SeedInputs) -> list[Seed]:
     """Return the pairs of limitation and mechanism that fit, best first, then other pairs of near papers."""
-    papers = [paper_facts(engine, paper.title, paper.year, paper.abstract) for paper in inputs.papers]
+    papers = facts_of_abstracts(engine, inputs.papers)
     seeds: dict[str, Seed] = {}
     fits = find_fits(engine, inputs.topic, papers, range(len(papers)))
     for fit in [*fits, *_near_pairs(engine, papers)]:

@@ -10,7 +10,9 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from ideagora.agents.offline_leads.leads import NEAREST_ONLY, Fit, PaperFacts, find_fits, paper_facts
+from ideagora.agents.offline_leads.facts import PaperFacts, Reported, facts_of_abstracts, paper_facts
+from ideagora.agents.offline_leads.fits import Fit, find_fits
+from ideagora.agents.offline_leads.leads import NEAREST_ONLY
 from ideagora.agents.role import Role
 from ideagora.agents.views import ChainPaper, Change, EntityView, PaperBrief, check_paper_numbers
 from ideagora.models.call import Answer, Inputs
@@ -149,9 +151,10 @@ def _candidate_papers(engine: ExtractiveModel, inputs: ForecastInputs) -> list[i
 def _paper_facts(engine: ExtractiveModel, inputs: ForecastInputs) -> list[PaperFacts]:
     """Return the facts of the chain's papers (from readings) and related papers (from abstracts)."""
     chain = [
-        paper_facts(engine, p.title, p.year, None, p.problem, p.method, p.limitation) for p in inputs.papers
+        paper_facts(engine, p.title, p.year, None, Reported(p.problem, p.method, p.limitation))
+        for p in inputs.papers
     ]
-    return [*chain, *(paper_facts(engine, p.title, p.year, p.abstract) for p in inputs.neighbours)]
+    return [*chain, *facts_of_abstracts(engine, inputs.neighbours)]
 
 
 def _nearest_pair(engine: ExtractiveModel, papers: Sequence[PaperFacts], chain: int) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from ideagora.agents.offline_leads.difficulties import classify_difficulty
-from ideagora.agents.offline_leads.leads import limitation_clauses
+from ideagora.agents.offline_leads.fits import limitation_clauses
 from ideagora.agents.role import Role
 from ideagora.agents.views import ChainPaper, EntityView
 from ideagora.models.call import Answer, Inputs

@@ -15,7 +15,8 @@ from pydantic import Field
 
 from ideagora.agents.idea_inputs import DirectionView, ProposedIdea, draft_lead, lead_as_steps
 from ideagora.agents.idea_parts import SearchableIdea, check_sources
-from ideagora.agents.offline_leads.leads import PaperFacts, measure_pair, paper_facts
+from ideagora.agents.offline_leads.facts import PaperFacts, facts_of_abstracts
+from ideagora.agents.offline_leads.fits import measure_pair
 from ideagora.agents.role import Role
 from ideagora.agents.text.quotes import is_quoted
 from ideagora.agents.views import PaperBrief
@@ -184,7 +185,7 @@ def _invert(engine: ExtractiveModel, inputs: VariationInputs) -> InvertedIdea:
 
 
 def _facts(engine: ExtractiveModel, inputs: VariationInputs) -> list[PaperFacts]:
-    return [paper_facts(engine, paper.title, paper.year, paper.abstract) for paper in inputs.papers]
+    return facts_of_abstracts(engine, inputs.papers)
 
 
 def _limitation(inputs: VariationInputs, parent: ParentIdea) -> tuple[str, int]:

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from ideagora.agents.idea_inputs import draft_lead
 from ideagora.agents.idea_parts import IdeaSource, SourcedIdea, check_sources
-from ideagora.agents.offline_leads.leads import short_paper_name
+from ideagora.agents.offline_leads.facts import short_paper_name
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief
 from ideagora.models.call import Answer, Inputs

@@ -11,7 +11,9 @@ from pathlib import Path
 
 from pydantic import Field
 
-from ideagora.agents.offline_leads.leads import find_fits, measure_pair, paper_facts, write_lead
+from ideagora.agents.offline_leads.facts import facts_of_abstracts
+from ideagora.agents.offline_leads.fits import find_fits, measure_pair
+from ideagora.agents.offline_leads.leads import write_lead
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief, check_paper_numbers
 from ideagora.models.call import Answer, Inputs
@@ -146,7 +148,7 @@ class LiteratureSketches(Answer):
 
 def _from_literature(engine: ExtractiveModel, inputs: LiteratureInputs) -> LiteratureSketches:
     """Return pairs of a limitation and a method of another paper, first those that fit."""
-    papers = [paper_facts(engine, paper.title, paper.year, paper.abstract) for paper in inputs.papers]
+    papers = facts_of_abstracts(engine, inputs.papers)
     places = range(len(papers))
     fits = find_fits(engine, inputs.topic, papers, places)
     fits += [measure_pair(engine, papers, weak, (weak + 1) % len(papers)) for weak in places]

@@ -10,7 +10,9 @@ from pydantic import Field
 from ideagora.agents.idea_inputs import EarlierDraft, TooClose, draft_lead
 from ideagora.agents.idea_parts import SearchableIdea, check_sources
 from ideagora.agents.novelty import SAME
-from ideagora.agents.offline_leads.leads import find_fits, measure_pair, paper_facts, write_lead
+from ideagora.agents.offline_leads.facts import facts_of_abstracts
+from ideagora.agents.offline_leads.fits import find_fits, measure_pair
+from ideagora.agents.offline_leads.leads import write_lead
 from ideagora.agents.role import Role
 from ideagora.agents.views import PaperBrief, check_paper_numbers
 from ideagora.agents.virsci.team import PROMPTS, Profile
@@ -53,7 +55,7 @@ class TeamIdea(Answer):
 
 def _propose(engine: ExtractiveModel, inputs: TeamIdeaInputs) -> TeamIdea:
     """Return a method of an own paper for a limitation of another one; the scores are the middle."""
-    papers = [paper_facts(engine, paper.title, paper.year, paper.abstract) for paper in inputs.papers]
+    papers = facts_of_abstracts(engine, inputs.papers)
     places, own = range(len(papers)), range(min(inputs.own, len(papers)))
     fits = [fit for fit in find_fits(engine, inputs.topic, papers, places) if fit.strong in own]
     pairs = [

@@ -14,7 +14,7 @@ from typing import Literal, cast
 from ideagora.agents.chain_of_ideas.ideator import IDEATOR
 from ideagora.agents.experiment import EXPERIMENT_DESIGNER
 from ideagora.agents.idea_inputs import DirectionView
-from ideagora.agents.offline_leads.leads import short_paper_name
+from ideagora.agents.offline_leads.facts import short_paper_name
 from ideagora.agents.views import ShownPaper, idea_to_test
 from ideagora.graphs.agent import Origin
 from ideagora.graphs.chain_of_ideas.loading import load_chain
