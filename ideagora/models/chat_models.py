@@ -22,7 +22,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import BaseModel, PrivateAttr
 
 from ideagora.models.call import FreeText
-from ideagora.models.parsing.json_extract import fix_surrogates
+from ideagora.models.parsing.json_text import fix_surrogates
 from ideagora.models.request import Message
 from ideagora.models.transport.providers import FREE, Price
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict
 
 from ideagora.models.cache.answers import CachedResponse, ResponseCache, utc_now
 from ideagora.models.call import A, Call
-from ideagora.models.parsing.json_extract import fix_surrogates
+from ideagora.models.parsing.json_text import fix_surrogates
 from ideagora.models.parsing.stored_reply import ParsedReply, parse_reply
 from ideagora.models.redact import redact_keys
 from ideagora.models.request import Request

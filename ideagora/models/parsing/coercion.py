@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from ideagora.models.parsing.json_extract import decode_exact, html_unescaped
+from ideagora.models.parsing.json_text import decode_exact, html_unescaped
 
 _EMPTY = re.compile(
     r"""[\s("'*`\[]*+(none|null|undefined|n/a|not[ ](available|applicable)|[-–—]++)?[\s)"'*`\]]*+\.?\s*+""",

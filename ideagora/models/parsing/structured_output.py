@@ -17,13 +17,9 @@ from pydantic import BaseModel, ValidationError
 
 from ideagora.models.call import Answer, FreeText, Reply
 from ideagora.models.parsing.coercion import coerce_object, fold_name, list_field, match_fields
-from ideagora.models.parsing.json_extract import (
-    AmbiguousJSON,
-    TruncatedJSON,
-    decode_exact,
-    extract_values,
-    without_thinking,
-)
+from ideagora.models.parsing.json_extract import extract_values
+from ideagora.models.parsing.json_text import AmbiguousJSON, TruncatedJSON, decode_exact
+from ideagora.models.parsing.thinking import without_thinking
 
 A = TypeVar("A", bound=Answer)
 
