@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 HOME = Path(tempfile.mkdtemp(prefix="ideagora-tests-"))
-SHARED = "TESTS_SHARED_FOLDER"
-"""The variable that names a folder of all worker processes, in which they leave what is slow to make."""
+VECTORS = "TESTS_VECTORS_FOLDER"
+"""The variable that names the folder in which all worker processes keep the real embedder's vectors."""
 
 
 def _prepare_environment() -> None:
@@ -37,7 +37,6 @@ def _prepare_environment() -> None:
     # Workers and commands share the compiled modules; without, each of them spends seconds on compiling all.
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    os.environ.setdefault(SHARED, str(HOME))  # workers inherit it from the process that starts them
     os.environ.update(
         IDEAGORA_FORBID_REAL_CALLS="1",
         IDEAGORA_HOME=str(HOME),
@@ -77,7 +76,9 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tell a worker process where that server is."""
+    """Tell a worker process where that server is, and keep vectors for the next run of the tests."""
+    cache = getattr(config, "cache", None)
+    os.environ.setdefault(VECTORS, str(HOME / "vectors" if cache is None else cache.mkdir("vectors")))
     if address := getattr(config, "workerinput", {}).get("command server"):
         from tests.support import command
 

@@ -195,7 +195,10 @@ def filled_home(embedder: str = "hash") -> Path:
 
 
 def shared_vectors() -> Path:
-    """The folder in which all tests of a run keep the vectors of the real embedder that do not ship."""
-    folder = Path(os.environ["TESTS_SHARED_FOLDER"]) / "vectors"
+    """The folder in which the tests keep the vectors of the real embedder that do not ship.
+
+    It is pytest's cache, so the next run finds them; ``pytest --cache-clear`` removes them.
+    """
+    folder = Path(os.environ["TESTS_VECTORS_FOLDER"])
     folder.mkdir(exist_ok=True)
     return folder
