@@ -32,6 +32,10 @@ SECONDS = 120
 """A command that takes longer hangs."""
 
 
+QUICK = ("agents", "agreement", "compare", "doctor", "ideas", "library", "trust", "vote")
+"""Commands that run no agent and no judge."""
+
+
 @dataclass(frozen=True)
 class Done:
     """How a command ended; ``code`` is negative for a signal."""
@@ -96,12 +100,14 @@ def start(
 def run(
     arguments: Sequence[str], env: Mapping[str, str | None] | None = None, largest_file: int | None = None
 ) -> Done:
-    """Start ``ideagora`` and wait for its end."""
+    """Run ``ideagora`` to its end: in this process if it is quick there, since a fork takes longer."""
+    if arguments and arguments[0] in QUICK and largest_file is None:
+        return run_here(arguments, env or {})
     return start(arguments, env, largest_file).wait()
 
 
 def run_here(arguments: Sequence[str], env: Mapping[str, str | None]) -> Done:
-    """Run ``ideagora`` in this process, which has loaded the embedding model or will need it again."""
+    """Run ``ideagora`` in this process, which may have loaded the embedding model already."""
     from ideagora.cli import main as cli
 
     out, err, code = io.StringIO(), io.StringIO(), 0
