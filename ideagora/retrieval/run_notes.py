@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast, get_args
 
 from ideagora.retrieval.current_run import current_run
 from ideagora.schema.events import Event, Listener, LiteratureEvent, NoteKind
@@ -56,8 +56,8 @@ class RunNotes:
         self._emit = None
         self._known.clear()
         for event in earlier:
-            if event["event"] == "literature" and event["kind"] != "begin":
-                self._add(_note_from(event))
+            if event["event"] == "literature" and event.get("kind") in get_args(NoteKind):
+                self._add(_note_from(cast("LiteratureEvent", event)))
         self._emit = emit
 
     def end(self) -> None:
@@ -144,7 +144,7 @@ def since_begin(events: Iterable[Event]) -> list[Event]:
     """The library's events from the last begin event on; empty if there is none."""
     since: list[Event] = []
     for event in events:
-        if event["event"] == "literature" and event["kind"] == "begin":
+        if event["event"] == "literature" and event.get("kind") == "begin":
             since = [event]
         elif since and event["event"] in ("literature", "held back"):
             since.append(event)

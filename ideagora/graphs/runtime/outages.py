@@ -23,7 +23,7 @@ class Outages:
             self._open[f"call {event.get('key')}"] = str(event.get("reason"))
         elif event["event"] == "call" and event.get("status") != "failed":
             self._open.pop(f"call {event.get('key')}", None)
-        elif event["event"] == "literature" and event["kind"] == "down":
+        elif event["event"] == "literature" and event.get("kind") == "down":
             self._open[f"source {event.get('about')}"] = str(event.get("detail"))
 
     @property

@@ -16,7 +16,7 @@ from ideagora.schema.events import Event
 
 def retry_counts(events: Iterable[Event]) -> Counter[str]:
     """How many times each call was repeated, by the key of its first request."""
-    return Counter(key for event in events if event["event"] == "asked anew" for key in event["keys"])
+    return Counter(key for event in events if event["event"] == "asked anew" for key in event.get("keys", ()))
 
 
 def keys_to_retry(events: Iterable[Event]) -> list[str]:
