@@ -176,7 +176,7 @@ def run() -> None:
     """Run the command. An expected error is printed as one line and sets the exit code."""
     try:
         try:
-            app()
+            app(prog_name="ideagora")  # also for `python -m ideagora`
         finally:
             if sys.stdout is not None:  # closed by the caller
                 sys.stdout.flush()  # what does not fit on a full disk fails here, not while Python exits
