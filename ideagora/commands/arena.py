@@ -27,7 +27,7 @@ from ideagora.evaluators.arena.options import ArenaOptions
 from ideagora.evaluators.arena.planning import ArenaPlan, detectable_differences
 from ideagora.evaluators.arena.tournament import Arena, RunResources, expected_verdicts, run_tournament
 from ideagora.evaluators.generation import AgentRun, agents_without_estimate, expected_calls
-from ideagora.graphs.generate import check_topic, read_topics
+from ideagora.graphs.generate import TopicFields, check_topic, read_topics
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.report.arena.plan import show_plan
 from ideagora.report.arena.terminal import show_leaderboard
@@ -162,7 +162,7 @@ def _options(request: Request, settings: Settings) -> ArenaOptions:
 
 def _topics(request: Request, settings: Settings) -> list[Topic]:
     offline = settings.model_of("main") == "offline"
-    fields = {"before": request.before, "excluded": request.excluded}
+    fields: TopicFields = {"before": request.before, "excluded": request.excluded}
     topics = [check_topic(text, offline, **fields) for text in request.topic]
     if request.topics is not None:
         topics += read_topics(request.topics, offline, **fields)

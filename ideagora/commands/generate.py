@@ -20,6 +20,7 @@ from ideagora.errors import BudgetExhausted, IdeagoraError, SettingsError, Topic
 from ideagora.graphs.agent import with_ideas
 from ideagora.graphs.generate import (
     Outcome,
+    TopicFields,
     check_topic,
     folder_for,
     generate,
@@ -193,7 +194,7 @@ def _topics(request: Request, settings: Settings, agent: Agent) -> list[Topic]:
         raise UsageError('Give a topic, or --topics FILE: ideagora generate "retrieval for long documents".')
     offline = settings.model_of("main") == "offline"
     steering = _steering(request, agent)
-    fields = {"before": request.before, "excluded": request.excluded, "steering": steering}
+    fields: TopicFields = {"before": request.before, "excluded": request.excluded, "steering": steering}
     if request.topics is not None:
         return read_topics(request.topics, offline, **fields)
     assert request.topic is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.agent import Failure, Origin
@@ -22,7 +22,8 @@ from ideagora.schema import (
     stable_id,
 )
 
-FACETS = ("purpose", "mechanism", "evaluation")
+Facet = Literal["purpose", "mechanism", "evaluation"]
+FACETS: tuple[Facet, ...] = ("purpose", "mechanism", "evaluation")
 
 
 class Draft(TypedDict):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from pydantic import ValidationError
 
@@ -18,7 +18,7 @@ from ideagora.graphs.runtime.job import RunResources
 from ideagora.graphs.task import Task, run_task
 from ideagora.models.budget import create_budget
 from ideagora.models.usage import UsageTracker
-from ideagora.schema import Idea, Topic
+from ideagora.schema import Idea, Steering, Topic
 from ideagora.schema.events import Listener
 
 if TYPE_CHECKING:
@@ -52,13 +52,26 @@ class Outcome:
     """Whether the folder already has the finished run, so that nothing was called."""
 
 
-def check_topic(text: str, offline: bool, **fields: Any) -> Topic:
+class TopicFields(TypedDict, total=False):
+    """Fields of topics that the command line sets."""
+
+    before: str | None
+    excluded: tuple[str, ...]
+    steering: Steering | None
+
+
+def check_topic(text: str, offline: bool, **fields: Unpack[TopicFields]) -> Topic:
     """Return the topic with normalized spaces.
 
     Raises:
         TopicError: it is empty, too long, or in a script that the offline model cannot read.
         UsageError: a field is invalid, such as a cut-off that is not a date.
     """
+    return _check_fields(text, offline, fields)
+
+
+def _check_fields(text: str, offline: bool, fields: Mapping[str, object]) -> Topic:
+    """As ``check_topic``, with any fields of a topic."""
     clean = " ".join(text.split())
     if not re.search(r"\w", clean):
         raise EmptyTopic(
@@ -76,7 +89,7 @@ def check_topic(text: str, offline: bool, **fields: Any) -> Topic:
             "Translate the topic, or use --model."
         )
     try:
-        return Topic(text=clean, **fields)
+        return Topic.model_validate({"text": clean, **fields})
     except ValidationError as error:
         first = error.errors()[0]
         field, message = str(first["loc"][0]), first["msg"].removeprefix("Value error, ")
@@ -89,7 +102,7 @@ def _share_of_latin(text: str) -> float:
     return sum(ord(character) < 0x250 for character in letters) / max(1, len(letters))
 
 
-def read_topics(path: Path, offline: bool, **fields: Any) -> list[Topic]:
+def read_topics(path: Path, offline: bool, **fields: Unpack[TopicFields]) -> list[Topic]:
     """Read a file of topics: one per line, or JSON lines with ``topic`` (or ``text``) and optional fields.
 
     Fields that are missing or null are taken from ``fields``; exclusions there apply to every line.
@@ -119,7 +132,7 @@ def read_topics(path: Path, offline: bool, **fields: Any) -> list[Topic]:
     return list(dict.fromkeys(topics))
 
 
-def _parse_topic(line: str, offline: bool, fields: Mapping[str, Any]) -> Topic:
+def _parse_topic(line: str, offline: bool, fields: TopicFields) -> Topic:
     if not line.startswith("{"):
         return check_topic(line, offline, **fields)
     from ideagora.retrieval.untrusted_json import UnreadableJSON, parse_json
@@ -139,7 +152,7 @@ def _parse_topic(line: str, offline: bool, fields: Mapping[str, Any]) -> Topic:
         known.setdefault("excluded", record["banned"])
     if isinstance(known.get("excluded"), list):
         known["excluded"] = [*fields.get("excluded", ()), *known["excluded"]]
-    return check_topic(text, offline, **{**fields, **known})
+    return _check_fields(text, offline, {**fields, **known})
 
 
 def folder_for(task: Task, out: Path | None, several: bool) -> Path:

@@ -18,7 +18,7 @@ from tests.support.each import each_case
 
 TOPIC = Topic(text="sway of bridges")
 NEAR, FAR = "tuned dampers for long bridges", "oysters under moonlight"
-DRAFT: dict[str, Any] = {
+DRAFT: Any = {
     "title": "Dampers",
     "summary": "Dampers for bridges.",
     "novelty": "New.",

@@ -8,13 +8,14 @@ limits of the novelty judge decide.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ideagora.agents.duplicates import DUPLICATE_JUDGE, IdeaPair, compared_idea
 from ideagora.errors import UnreadableAnswer
+from ideagora.graphs.drafts import Draft, Facet
 from ideagora.graphs.services import Services
 from ideagora.models.embeddings.embedder import Embedder
 from ideagora.schema import Topic
@@ -62,7 +63,7 @@ class SameIdea:
 
 
 async def find_same_ideas(
-    context: Services, topic: Topic, drafts: Sequence[Mapping[str, Any]], settled: int = 0
+    context: Services, topic: Topic, drafts: Sequence[Draft], settled: int = 0
 ) -> list[SameIdea]:
     """Return the ideas that repeat an earlier one, each once, in order.
 
@@ -96,16 +97,15 @@ async def find_same_ideas(
     return [found[later] for later in sorted(found)]
 
 
-def _possible_pairs(
-    embedder: Embedder, drafts: Sequence[Mapping[str, Any]], settled: int
-) -> list[tuple[int, int]]:
+def _possible_pairs(embedder: Embedder, drafts: Sequence[Draft], settled: int) -> list[tuple[int, int]]:
     """Return the pairs (earlier, later) that are similar enough in purpose and mechanism, in order."""
     import numpy as np
 
     if len(drafts) < 2:
         return []
     similarity = np.zeros((len(drafts), len(drafts)))
-    for facet in ("purpose", "mechanism"):
+    facets: tuple[Facet, ...] = ("purpose", "mechanism")
+    for facet in facets:
         vectors = np.asarray(embedder.encode([draft[facet] for draft in drafts]))
         similarity += (vectors @ vectors.T) / 2
     return [

@@ -14,6 +14,7 @@ from ideagora.agents.novelty import NOVELTY_JUDGE, NoveltyVerdict, PaperComparis
 from ideagora.agents.text.quotes import verify_quote
 from ideagora.agents.views import paper_brief
 from ideagora.errors import UnreadableAnswer
+from ideagora.graphs.drafts import FACETS, Draft, Facet
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.novelty_requests import QUERIES, alternately, search_sparingly
 from ideagora.graphs.steps.steering import nearest_records
@@ -30,8 +31,7 @@ from ideagora.schema import (
     Topic,
 )
 
-FACETS = ("purpose", "mechanism", "evaluation")
-DECISIVE = ("purpose", "mechanism")
+DECISIVE: tuple[Facet, ...] = ("purpose", "mechanism")
 """Facets by which papers are ordered: a paper that shares both is too close."""
 BY_IDEA, BY_FACET, BY_QUERY, BY_NAME = 30, 10, 10, 3
 """Papers retrieved by the whole idea, by each facet, by each query, and by each name in the idea."""
@@ -49,7 +49,7 @@ LEVELS = {"same": 2, "related": 1, "different": 0}
 async def check_novelty(
     context: Services,
     topic: Topic,
-    draft: Mapping[str, Any],
+    draft: Draft,
     known: Sequence[Paper] = (),
     also: Sequence[str] = (),
     *,
@@ -95,7 +95,13 @@ async def check_novelty(
             context.client,
             topic=topic.text,
             papers=tuple(paper_brief(scored.paper) for scored in shown),
-            **{name: draft[name] for name in ("title", "summary", "novelty", "method", *FACETS)},
+            title=draft["title"],
+            summary=draft["summary"],
+            novelty=draft["novelty"],
+            method=draft["method"],
+            purpose=draft["purpose"],
+            mechanism=draft["mechanism"],
+            evaluation=draft["evaluation"],
         )
     except UnreadableAnswer as error:
         return NoveltyCheck(status="unchecked", reason=str(error), **common)
@@ -114,7 +120,7 @@ def _size(library: Library, topic: Topic) -> int | None:
     return None if size is None else size - len(topic.own)
 
 
-def _whole(draft: Mapping[str, Any]) -> str:
+def _whole(draft: Draft) -> str:
     return f"{draft['title']}. {draft['summary']}"
 
 
@@ -124,7 +130,7 @@ def facet_query(topic: str, facet: str, text: str) -> str:
 
 
 async def _retrieve(
-    library: Library, topic: Topic, draft: Mapping[str, Any], queries: Sequence[str]
+    library: Library, topic: Topic, draft: Draft, queries: Sequence[str]
 ) -> tuple[Mapping[str, Paper], list[Paper]]:
     """The papers found, by id, the best of every list alternately, and those that the idea names.
 
@@ -148,7 +154,7 @@ async def _retrieve(
 
 
 async def _closest(
-    library: Library, draft: Mapping[str, Any], papers: Sequence[Paper], fixed: Sequence[str]
+    library: Library, draft: Draft, papers: Sequence[Paper], fixed: Sequence[str]
 ) -> list[ScoredPaper]:
     """The fixed papers and the closest others, ordered by the similarity of their facets.
 
