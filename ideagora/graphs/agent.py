@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ideagora.errors import UsageError
-from ideagora.schema import Idea, Topic, Usage
+from ideagora.schema import Idea, Topic, Usage, serialize
 
 if TYPE_CHECKING:  # every process of an external agent imports this module
     from ideagora.config import Group
@@ -69,7 +69,7 @@ class Agent:
     """``None`` if unknown."""
     steps: tuple[str, ...]
     """Names of the graph's nodes, in the order in which they usually run."""
-    start: Callable[[Topic], dict[str, Any]] = lambda topic: {"topic": topic.model_dump(mode="json")}
+    start: Callable[[Topic], Mapping[str, object]] = lambda topic: {"topic": serialize(topic)}
     """The initial state."""
     failures: Callable[[Any], list[Failure]] = lambda state: [*state.get("failures", [])]
     notes: Callable[[Any], list[str]] = lambda state: [*state.get("notes", [])]

@@ -13,7 +13,7 @@ from ideagora.errors import AgentFailed, IdeagoraError
 from ideagora.graphs.agent import Agent, Origin
 from ideagora.graphs.run_fields import TaskFields
 from ideagora.graphs.run_folder import RunFolder
-from ideagora.graphs.runtime.job import Finished, Job, RunResources
+from ideagora.graphs.runtime.job import Finish, Job, RunResources
 from ideagora.graphs.runtime.run_job import run_job
 from ideagora.graphs.runtime.run_record import identity_parts
 from ideagora.graphs.steps.recollections import recollection_notes, with_recollections
@@ -127,7 +127,7 @@ def _job(
     task: Task,
     topic: Topic,
     library: Library | None,
-    finish: Callable[[Mapping[str, Any], UsageTracker, tuple[str, ...]], Finished],
+    finish: Finish,
 ) -> Job:
     create_context = task.agent.context
     return Job(

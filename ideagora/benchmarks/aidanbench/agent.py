@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Literal
 
 from pydantic import BaseModel
 
@@ -12,6 +11,7 @@ from ideagora.benchmarks.aidanbench.graph import (
     FAILED,
     STEPS_PER_ANSWER,
     LoopOptions,
+    LoopState,
     answer_label,
     build_graph,
 )
@@ -20,6 +20,10 @@ from ideagora.graphs.agent import Agent, Origin
 from ideagora.importing.sections import title_from_text
 from ideagora.schema import Idea, Usage, stable_id
 
+MEASURED: tuple[Literal["coherence", "novelty", "model_novelty"], ...] = (
+    "coherence", "novelty", "model_novelty",
+)  # fmt: skip
+"""Figures of an answer, in the state and in its ``extra``."""
 ENDING, REASON = "ending", "reason"
 """Keys in the ``extra`` of the last answer: why the loop ended, and what failed if it did."""
 
@@ -46,7 +50,7 @@ def _expected_calls(options: BaseModel) -> dict[Group, int] | None:
     return {"main": getattr(options, "maximum", 1)}
 
 
-def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
+def _ideas(state: LoopState, origin: Origin) -> list[Idea]:
     answers = state.get("answers", [])
     ideas = [_idea(state, origin, number) for number in range(1, len(answers) + 1)]
     if ideas and "ending" in state:
@@ -58,12 +62,10 @@ def _ideas(state: Mapping[str, Any], origin: Origin) -> list[Idea]:
     return ideas
 
 
-def _idea(state: Mapping[str, Any], origin: Origin, number: int) -> Idea:
+def _idea(state: LoopState, origin: Origin, number: int) -> Idea:
     topic, text, label = state["topic"]["text"], state["answers"][number - 1], answer_label(number)
-    judged = {
-        name: state[name][number - 1]
-        for name in ("coherence", "novelty", "model_novelty")
-        if len(state.get(name, ())) >= number
+    judged: dict[str, float] = {
+        name: state[name][number - 1] for name in MEASURED if len(state.get(name, ())) >= number
     }
     return Idea(
         id=stable_id(origin.agent, topic, str(number), text),

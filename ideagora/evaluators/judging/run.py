@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ideagora.config import Settings
 from ideagora.evaluators.judging.evaluation import Evaluation
 from ideagora.evaluators.judging.verdict_log import VerdictLog
 from ideagora.graphs.run_fields import RunFields
 from ideagora.graphs.run_folder import RunFolder
-from ideagora.graphs.runtime.job import Job, RunResources
+from ideagora.graphs.runtime.job import Finish, Job, RunResources
 from ideagora.graphs.runtime.run_job import run_job
-from ideagora.models.usage import UsageTracker
 from ideagora.schema import Verdict
 
 if TYPE_CHECKING:
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 STEPS = 100
 """Maximum number of steps of the graph besides its rounds."""
-
-Finish = Callable[[Mapping[str, Any], UsageTracker, tuple[str, ...]], RunFields]
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
 from ideagora.errors import UsageError
 from ideagora.graphs.agent import Agent, Origin, imported
 from ideagora.graphs.drafts import Draft, one_idea
-from ideagora.schema import Idea, Topic
+from ideagora.schema import Idea, Topic, serialize
 
 if TYPE_CHECKING:
     from ideagora.graphs.real_paper.graph import RealPaperState
@@ -78,10 +78,10 @@ def _options(which: str) -> RealPaperOptions:
         raise UsageError(f"{which} cannot be read: {error.strerror or error}.") from None
 
 
-def _start(own_topic: str | None, topic: Topic) -> dict[str, Any]:
+def _start(own_topic: str | None, topic: Topic) -> RealPaperState:
     if own_topic is None:
         raise UsageError(WHICH)
-    return {"topic": topic.model_dump(mode="json"), "given": topic.text != own_topic}
+    return {"topic": serialize(topic), "given": topic.text != own_topic}
 
 
 def _ideas(state: RealPaperState, origin: Origin) -> list[Idea]:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from ideagora.schema.events import Listener
 
 
-Finished = RunFields | Awaitable[RunFields]
-"""What ``Job.finish`` returns; it may be a coroutine."""
+Finish = Callable[[Mapping[str, Any], UsageTracker, tuple[str, ...]], RunFields | Awaitable[RunFields]]
+"""Gets a graph's final state, the usage and the outages; returns further fields of ``run.json``."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,10 @@ class Job:
     """Fields of ``run.json`` besides the settings: topic, agent, options, …"""
     build: Callable[[], Any]
     """Returns the graph, not compiled."""
-    start: Mapping[str, Any]
+    start: Mapping[str, object]
     """The initial state."""
-    finish: Callable[[Mapping[str, Any], UsageTracker, tuple[str, ...]], Finished]
-    """Writes results from the final state, the usage and the outages; returns further fields of ``run.json``.
-
-    The state of an incomplete run may lack what the graph did not reach.
-    """
+    finish: Finish
+    """Writes the results. The state of an incomplete run may lack what the graph did not reach."""
     options: Any = None
     down: tuple[str, ...] = ()
     """Outages before the graph began, which make the run incomplete in any case."""
