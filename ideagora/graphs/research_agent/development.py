@@ -6,108 +6,41 @@ on five criteria in parallel and refined, in a set number of rounds.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Hashable
-from typing import Annotated, Any, TypedDict, cast
+from typing import Any, cast
 
 from langgraph.graph import END, START, StateGraph
-from langgraph.runtime import Runtime
 from langgraph.types import Send
 
 from ideagora.agents.experiment import EXPERIMENT_DESIGNER, EXPERIMENT_REFINER, CostedPlan
-from ideagora.agents.research_agent.parts import (
-    METHOD_DEVELOPER,
-    PROBLEM_FINDER,
-    EntityFrom,
-    MethodView,
-    ProblemView,
-    ReviewView,
-)
+from ideagora.agents.research_agent.parts import METHOD_DEVELOPER, PROBLEM_FINDER, EntityFrom
 from ideagora.agents.research_agent.review import COMPARES, CRITERIA, PART_REVIEWER, PARTS
-from ideagora.agents.views import EntityView, IdeaToTest, PaperBrief
 from ideagora.errors import UnreadableAnswer
+from ideagora.graphs.research_agent.state import (
+    Context,
+    DevelopmentState,
+    Method,
+    PaperEntity,
+    PartReviewed,
+    Problem,
+    ReviewTask,
+)
+from ideagora.graphs.research_agent.views import (
+    current_reviews,
+    entities_used,
+    entity_passages,
+    idea_view,
+    method_view,
+    problem_view,
+    review_view,
+    source_papers,
+)
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import checked_sources
 from ideagora.graphs.steps.experiment import plan_as_state
-from ideagora.graphs.steps.first_plan import paper_briefs, papers_of
+from ideagora.graphs.steps.first_plan import paper_briefs
 from ideagora.graphs.steps.literature.entity_store import build_entity_store
-from ideagora.schema import Paper, Serialized, Source, Topic, deserialize, serialize
-
-
-class PaperEntity(TypedDict):
-    """An entity (``Entity``) with the number of its paper, after those of ``papers``."""
-
-    name: str
-    description: str
-    kind: str
-    paper: int
-
-
-class Problem(TypedDict):
-    """The research problem (``ResearchProblem``)."""
-
-    rationale: str
-    problem: str
-    purpose: str
-    entities_used: list[str]
-    sources: list[Serialized[Source]]
-
-
-class Method(TypedDict):
-    """The method, with what describes the whole idea (``ResearchMethod``)."""
-
-    method: str
-    novelty: str
-    title: str
-    summary: str
-    mechanism: str
-    evaluation: str
-    entities_used: list[str]
-    sources: list[Serialized[Source]]
-
-
-class PartReviewed(TypedDict):
-    """A review of one part on one criterion (``PartReview``)."""
-
-    part: str
-    round: int
-    """From 1."""
-    criterion: str
-    review: str
-    suggestions: list[str]
-    rating: int | None
-
-
-class DevelopmentState(TypedDict, total=False):
-    """State of one core paper. Plain JSON values only."""
-
-    topic: Serialized[Topic]
-    papers: list[Serialized[Paper]]
-    elsewhere: list[Serialized[Paper]]
-    """The papers that present the entities."""
-    entities: list[PaperEntity]
-    part: str
-    rounds: dict[str, int]
-    """Refinements so far, by part."""
-    settled: Annotated[list[str], operator.add]
-    """Parts that no reviewer wants changed."""
-    problem: Problem
-    method: Method
-    plan: Serialized[CostedPlan]
-    suggestions: list[str]
-    declined: list[str]
-    reviews: Annotated[list[PartReviewed], operator.add]
-    notes: Annotated[list[str], operator.add]
-
-
-class ReviewTask(TypedDict):
-    """Payload of ``review_part``."""
-
-    state: DevelopmentState
-    criterion: str
-
-
-Context = Runtime[Services]
+from ideagora.schema import Paper, deserialize, serialize
 
 
 async def retrieve_entities(state: DevelopmentState, runtime: Context) -> DevelopmentState:
@@ -152,11 +85,11 @@ async def write_part(state: DevelopmentState, runtime: Context) -> DevelopmentSt
         plan = await EXPERIMENT_DESIGNER(
             runtime.context.client,
             topic=state["topic"]["text"],
-            idea=_idea_view(state),
+            idea=idea_view(state),
             evaluation=state["method"]["evaluation"],
             past=(),
-            related=paper_briefs(_sources(state)),
-            entities=_entities_used(state),
+            related=paper_briefs(source_papers(state)),
+            entities=entities_used(state),
         )
     except UnreadableAnswer as error:
         return {"notes": [f"“{state['method']['title']}” has no experiment: {error}"]}
@@ -165,26 +98,26 @@ async def write_part(state: DevelopmentState, runtime: Context) -> DevelopmentSt
 
 async def _write(state: DevelopmentState, context: Services) -> DevelopmentState:
     """Problem or method: the first version, or with reviews the improved one."""
-    part, reviews = state["part"], _reviews(state)
+    part, reviews = state["part"], current_reviews(state)
     shared: dict[str, Any] = {
         "topic": state["topic"]["text"],
-        "papers": (*paper_briefs(state["papers"]), *_passages(state)),
+        "papers": (*paper_briefs(state["papers"]), *entity_passages(state)),
         "own": len(state["papers"]),
         "entities": tuple(
             EntityFrom(name=entity["name"], kind=entity["kind"], paper=entity["paper"])
             for entity in state["entities"]
         ),
-        "reviews": tuple(_review_view(review) for review in reviews),
+        "reviews": tuple(review_view(review) for review in reviews),
     }
     papers = [*state["papers"], *state["elsewhere"]]
     if part == "problem":
-        earlier = _problem_view(state["problem"]) if reviews else None
+        earlier = problem_view(state["problem"]) if reviews else None
         found = await PROBLEM_FINDER(context.client, **shared, earlier=earlier)
         problem = cast("Problem", found.model_dump(mode="json"))
         return {"problem": {**problem, "sources": checked_sources(found.sources, papers)}}
-    before = _method_view(state["method"]) if reviews else None
+    before = method_view(state["method"]) if reviews else None
     answer = await METHOD_DEVELOPER(
-        context.client, **shared, problem=_problem_view(state["problem"]), earlier=before
+        context.client, **shared, problem=problem_view(state["problem"]), earlier=before
     )
     method = cast("Method", answer.model_dump(mode="json"))
     return {"method": {**method, "sources": checked_sources(answer.sources, papers)}}
@@ -215,8 +148,8 @@ async def review_part(state: ReviewTask, runtime: Context) -> DevelopmentState:
             part=part,
             criterion=criterion,
             definition=CRITERIA[part][criterion],
-            problem=_problem_view(shown["problem"]),
-            method=_method_view(method) if (method := shown.get("method")) else None,
+            problem=problem_view(shown["problem"]),
+            method=method_view(method) if (method := shown.get("method")) else None,
             plan=deserialize(CostedPlan, plan) if (plan := shown.get("plan")) else None,
         )
     except UnreadableAnswer as error:
@@ -235,7 +168,7 @@ async def review_part(state: ReviewTask, runtime: Context) -> DevelopmentState:
 async def refine_part(state: DevelopmentState, runtime: Context) -> DevelopmentState:
     """The current part after its reviews; if the answer cannot be read, it stays as it was."""
     part, context = state["part"], runtime.context
-    suggestions = [suggestion for review in _reviews(state) for suggestion in review["suggestions"]]
+    suggestions = [suggestion for review in current_reviews(state) for suggestion in review["suggestions"]]
     context.say(f"{part}: {len(suggestions)} suggestions")
     if not suggestions:  # further rounds would change nothing either
         return {"settled": [part]}
@@ -247,7 +180,7 @@ async def refine_part(state: DevelopmentState, runtime: Context) -> DevelopmentS
         refined = await EXPERIMENT_REFINER(
             context.client,
             topic=state["topic"]["text"],
-            idea=_idea_view(state),
+            idea=idea_view(state),
             plan=plan,
             defects=(),
             suggestions=tuple(suggestions),
@@ -266,89 +199,6 @@ async def refine_part(state: DevelopmentState, runtime: Context) -> DevelopmentS
 def next_part(state: DevelopmentState) -> DevelopmentState:
     """Continue with the part that builds on this one."""
     return {"part": PARTS[PARTS.index(state["part"]) + 1]}
-
-
-def _reviews(state: DevelopmentState) -> list[PartReviewed]:
-    """The reviews of the current version of the current part, in the order of the criteria."""
-    part = state["part"]
-    current = [
-        review
-        for review in state.get("reviews", [])
-        if (review["part"], review["round"]) == (part, state["rounds"][part] + 1)
-    ]
-    return sorted(current, key=lambda review: list(CRITERIA[part]).index(review["criterion"]))
-
-
-def motivation_of(problem: Problem) -> str:
-    """Problem and rationale as one text."""
-    return f"{problem['problem']} {problem['rationale']}"
-
-
-def _idea_view(state: DevelopmentState) -> IdeaToTest:
-    problem, method = state["problem"], state["method"]
-    return IdeaToTest(
-        title=method["title"],
-        motivation=motivation_of(problem),
-        novelty=method["novelty"],
-        method=method["method"],
-    )
-
-
-def _sources(state: DevelopmentState) -> list[Serialized[Paper]]:
-    """The papers that problem and method name as their sources."""
-    sources = [*state["problem"]["sources"], *state["method"]["sources"]]
-    return papers_of(sources, [*state["papers"], *state["elsewhere"]])
-
-
-def _entities_used(state: DevelopmentState) -> tuple[EntityView, ...]:
-    """The entities that shaped problem or method; others would distract the experiment."""
-    names = [*state["problem"]["entities_used"], *state["method"]["entities_used"]]
-    used = {name.casefold() for name in names}
-    return tuple(
-        EntityView(name=entity["name"], description=entity["description"], kind=entity["kind"])
-        for entity in state["entities"]
-        if entity["name"].casefold() in used
-    )
-
-
-def _passages(state: DevelopmentState) -> list[PaperBrief]:
-    """The papers from elsewhere, each with the sentences that present its entities."""
-    first = len(state["papers"])
-    return [
-        PaperBrief(
-            title=paper["title"],
-            year=deserialize(Paper, paper).year,
-            abstract=" ".join(
-                dict.fromkeys(
-                    entity["description"] for entity in state["entities"] if entity["paper"] == number
-                )
-            ),
-        )
-        for number, paper in enumerate(state["elsewhere"], first)
-    ]
-
-
-def _problem_view(problem: Problem) -> ProblemView:
-    return ProblemView(problem=problem["problem"], rationale=problem["rationale"], purpose=problem["purpose"])
-
-
-def _method_view(method: Method) -> MethodView:
-    return MethodView(
-        title=method["title"],
-        method=method["method"],
-        novelty=method["novelty"],
-        mechanism=method["mechanism"],
-        evaluation=method["evaluation"],
-    )
-
-
-def _review_view(review: PartReviewed) -> ReviewView:
-    return ReviewView(
-        criterion=review["criterion"],
-        rating=review["rating"],
-        review=review["review"],
-        suggestions=tuple(review["suggestions"]),
-    )
 
 
 def build_development() -> StateGraph[DevelopmentState, Services, DevelopmentState, DevelopmentState]:

@@ -16,7 +16,9 @@ from langgraph.types import Send
 
 from ideagora.errors import AllBranchesFailed, IdeagoraError
 from ideagora.graphs.drafts import Draft, DraftsState, failure, reasons, usage_name
-from ideagora.graphs.research_agent.development import DevelopmentState, build_development, motivation_of
+from ideagora.graphs.research_agent.development import build_development
+from ideagora.graphs.research_agent.state import DevelopmentState
+from ideagora.graphs.research_agent.views import motivation_of
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.literature.topic_papers import topic_papers
 from ideagora.models.usage import usage_label
