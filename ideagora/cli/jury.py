@@ -107,10 +107,7 @@ def jury(
         ),
     ] = None,
     output: options.OutputOptions,
-    no_page: Annotated[
-        bool,
-        typer.Option("--no-page", help="Write no report page and no plots.", rich_help_panel=options.OUTPUT),
-    ] = False,
+    no_page: options.NoPage = False,
 ) -> None:
     """Rate existing ideas with a panel of models: originality, feasibility, clarity, or your own criteria.
 

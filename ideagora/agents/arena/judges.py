@@ -7,6 +7,7 @@ both in the arena and in the choice among branches.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -21,7 +22,7 @@ from ideagora.agents.arena.offline_preferences import (
 from ideagora.agents.experiment import PlanView
 from ideagora.agents.role import Role
 from ideagora.agents.views import IdeaView
-from ideagora.models.call import Answer, Inputs
+from ideagora.models.call import A, Answer, Inputs
 
 CRITERIA = ("novelty", "significance", "clarity", "feasibility", "effectiveness")
 EXPERIMENT_CRITERIA = ("feasibility", "technical_quality", "clarity")
@@ -82,6 +83,18 @@ GradeField = Annotated[Grade, BeforeValidator(normalize_grade)]
 """A choice with a degree, accepting the synonyms that models use."""
 
 
+def _judge(name: str, inputs: type[Inputs], answer: type[A], compare: Callable[..., A]) -> Role[A]:
+    """A role that compares two texts; ``compare`` is its offline handler, which gets the answer's type."""
+    return Role(
+        name=name,
+        group="judge",
+        inputs=inputs,
+        answer=answer,
+        offline=partial(compare, answer=answer),
+        temperature=0.0,
+    )
+
+
 class IdeaPairInputs(Inputs):
     """Two ideas on one topic, in the order shown to the judge."""
 
@@ -120,13 +133,8 @@ class GradedIdeaPreference(_IdeaCriteria[GradeField]):
     )
 
 
-IDEA_JUDGE = Role(
-    name="idea_judge",
-    group="judge",
-    inputs=IdeaPairInputs,
-    answer=IdeaPreference,
-    offline=partial(compare_ideas, scale=WITHOUT_DEGREES, answer=IdeaPreference),
-    temperature=0.0,
+IDEA_JUDGE = _judge(
+    "idea_judge", IdeaPairInputs, IdeaPreference, partial(compare_ideas, scale=WITHOUT_DEGREES)
 )
 
 
@@ -165,30 +173,18 @@ class GradedPlanPreference(_PlanCriteria[GradeField]):
     """The better plan on each criterion, and by how much."""
 
 
-EXPERIMENT_JUDGE = Role(
-    name="experiment_judge",
-    group="judge",
-    inputs=PlanPairInputs,
-    answer=PlanPreference,
-    offline=partial(compare_plans, scale=WITHOUT_DEGREES, answer=PlanPreference),
-    temperature=0.0,
+EXPERIMENT_JUDGE = _judge(
+    "experiment_judge", PlanPairInputs, PlanPreference, partial(compare_plans, scale=WITHOUT_DEGREES)
 )
 
 
-GRADED_IDEA_JUDGE = Role(
-    name="graded_idea_judge",
-    group="judge",
-    inputs=IdeaPairInputs,
-    answer=GradedIdeaPreference,
-    offline=partial(compare_ideas, scale=WITH_DEGREES, answer=GradedIdeaPreference),
-    temperature=0.0,
+GRADED_IDEA_JUDGE = _judge(
+    "graded_idea_judge", IdeaPairInputs, GradedIdeaPreference, partial(compare_ideas, scale=WITH_DEGREES)
 )
 
-GRADED_EXPERIMENT_JUDGE = Role(
-    name="graded_experiment_judge",
-    group="judge",
-    inputs=PlanPairInputs,
-    answer=GradedPlanPreference,
-    offline=partial(compare_plans, scale=WITH_DEGREES, answer=GradedPlanPreference),
-    temperature=0.0,
+GRADED_EXPERIMENT_JUDGE = _judge(
+    "graded_experiment_judge",
+    PlanPairInputs,
+    GradedPlanPreference,
+    partial(compare_plans, scale=WITH_DEGREES),
 )
