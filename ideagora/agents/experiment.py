@@ -104,7 +104,7 @@ class RefinedPlan(Answer):
         description="defects and suggestions not followed, each with the reason; [] if there are none"
     )
     amended_method: str | None = Field(
-        description="the whole method of the idea with its defects mended and everything else as it is; null "
+        description="the whole method of the idea with its defects fixed and everything else as it is; null "
         "if no defect was named or all were declined"
     )
     amended_claim: str | None = Field(
@@ -184,8 +184,8 @@ class Review(Answer):
     """Suggested changes to a plan, and literature searches for them."""
 
     defects: tuple[str, ...] = Field(
-        description="defects of the idea itself that no experiment can make good (a step that cannot work, "
-        "a missing input, a circular definition), each with the smallest change of the method that mends it; "
+        description="defects of the idea itself that no experiment can remedy (a step that cannot work, "
+        "a missing input, a circular definition), each with the smallest change of the method that fixes it; "
         "[] if there are none"
     )
     suggestions: tuple[str, ...] = Field(
@@ -247,7 +247,7 @@ def _check_refined(inputs: RefineInputs, answer: RefinedPlan) -> str | None:
         return "amended_method is set, but the review names no defect of the idea: leave it null"
     if inputs.defects and not answer.amended_method and not answer.declined:
         return (
-            "the review names defects of the idea: mend them in amended_method or decline them with a reason"
+            "the review names defects of the idea: fix them in amended_method or decline them with a reason"
         )
     count = len(inputs.plan.steps)
     if unknown := [number for number in answer.kept_steps() if not 1 <= number <= count]:

@@ -78,7 +78,7 @@ class IdeaInputs(Inputs):
     taken: tuple[TakenIdea, ...] = ()
     """Ideas of other branches that the draft must not repeat."""
     focus: str | None = None
-    """What the user wishes for."""
+    """What the user prefers."""
     avoid: tuple[ProposedIdea, ...] = ()
     """Ideas that must not come again."""
     candidates: int = 3

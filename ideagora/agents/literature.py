@@ -30,7 +30,7 @@ ACCEPTED_GRADE = 2
 
 
 class PlannerInputs(Inputs):
-    """A topic, the number of queries wanted, and what the user wishes for."""
+    """A topic, the number of queries wanted, and what the user prefers."""
 
     topic: str
     count: int

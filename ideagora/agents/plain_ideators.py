@@ -52,7 +52,7 @@ def _key(title: str) -> str:
 
 
 class DirectInputs(Inputs):
-    """The topic, the ideas already written for it, and what the user wishes for."""
+    """The topic, the ideas already written for it, and what the user prefers."""
 
     topic: str
     proposed: tuple[ProposedIdea, ...] = ()

@@ -165,7 +165,9 @@ def without_judges(given: Sequence[str]) -> tuple[str, ...]:
         UsageError: some are given.
     """
     if given:
-        raise UsageError("Give either --judge or -T figures=published, which takes the figures of the file.")
+        raise UsageError(
+            "Give either --judge or -T figures=published, which scores the file's figures and calls no judge."
+        )
     return ()
 
 

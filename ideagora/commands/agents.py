@@ -120,9 +120,9 @@ def _entry_lines(row: AgentRow) -> Iterator[Text]:
         yield Text(f"  {plain(' → '.join(row['steps']))}", style="dim")
 
 
-def show(thing: str, mermaid: bool, svg: Path | None) -> int:
+def show(spec: str, mermaid: bool, svg: Path | None) -> int:
     """Draw an agent's graph as text, Mermaid or an SVG file."""
-    agent = find_agent(thing)
+    agent = find_agent(spec)
     drawing = draw_graph(agent.build(), agent.subgraphs)
     if mermaid:
         print(to_mermaid(drawing), end="")
@@ -172,8 +172,8 @@ def new(name: str, kind: str) -> int:
     except OSError as error:
         print_error(Console(stderr=True), str(folder_error(path, error)))
         return 1
-    thing = KINDS[kind].format(name)
-    quoted = f"'{thing}'" if " " in thing else thing
+    spec = KINDS[kind].format(name)
+    quoted = f"'{spec}'" if " " in spec else spec
     console = Console()
     lines = (
         f"written: {path}",

@@ -81,7 +81,10 @@ def _compare(paths: Sequence[Path], criteria: Sequence[str]) -> Report:
     people = figures_as_json(agreement_with_people(*people_and_judges(sources)))
     known = dict.fromkeys([*(name for pair in pairs for name in pair["criteria"]), *people])
     if not known:
-        raise UsageError(f"In {paths[0]}, no item has scores by two raters, so nothing can be compared.")
+        raise UsageError(
+            f"In {paths[0]}, no item has scores by two raters, so nothing can be compared. Add scores of the "
+            "same items by a second rater."
+        )
     chosen = _choose(criteria, known)
     shown = [pair for one in pairs if (pair := _select(one, chosen))["criteria"]]
     of_people = {name: figures for name, figures in people.items() if name in chosen}

@@ -147,7 +147,7 @@ def run_guarded(
         done = () if request.fresh or run.generated is None else judged_already(run, path)
         if done and not request.quiet:
             errors.print(
-                Text(f"Nothing to judge anew: {path} has the results of these judges."), soft_wrap=True
+                Text(f"Nothing left to judge: {path} has the results of these judges."), soft_wrap=True
             )
         results = done or _execute(request, run, path, errors, chats)
         return run, results, [_export(name, path, run.benchmark) for name in request.exports if results]

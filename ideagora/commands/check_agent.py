@@ -26,19 +26,19 @@ OFFLINE: SettingOverrides = {
 _MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("–", "dim")}
 
 
-def run(thing: str, topics: tuple[str, ...], flags: SettingOverrides, as_json: bool) -> int:
+def run(spec: str, topics: tuple[str, ...], flags: SettingOverrides, as_json: bool) -> int:
     """Check an agent; return 1 if a check failed, else 0."""
     errors = Console(stderr=True)
     logging.getLogger("ideagora").setLevel(logging.ERROR)
     settings = load_settings(**flags).model_copy(update=OFFLINE)
     try:
-        agent = find_agent(thing, settings.home)
+        agent = find_agent(spec, settings.home)
         checks = [Check("loads", "passed", agent.source)]
     except IdeagoraError as error:
-        return _print_checks(thing, [Check("loads", "failed", str(error))], as_json)
+        return _print_checks(spec, [Check("loads", "failed", str(error))], as_json)
     with errors.status("testing with the offline model …"):
         checks += _run_checks(agent, settings, topics)
-    return _print_checks(thing, checks, as_json)
+    return _print_checks(spec, checks, as_json)
 
 
 def _run_checks(agent: Agent, settings: Settings, topics: tuple[str, ...]) -> list[Check]:

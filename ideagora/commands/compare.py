@@ -100,7 +100,9 @@ def _compare(path: Path, by: str, reference: str | None, criteria: Sequence[str]
     table = read_score_table(path, by, criteria)
     conditions = table.conditions
     if len(conditions) < 2:
-        raise UsageError(f"{path} has one {by}, {conditions[0]!r}, so there is nothing to compare.")
+        raise UsageError(
+            f"{path} has one {by}, {conditions[0]!r}, so there is nothing to compare. Use another --by."
+        )
     against = reference or conditions[0]
     if against not in conditions:
         raise UsageError(f"--reference is {against!r}, but {by} is one of: {', '.join(conditions)}.")

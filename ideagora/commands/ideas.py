@@ -120,8 +120,8 @@ def _check_name(name: str, home: Path) -> None:
     stored_file(home, name)
     if name in AGENTS:
         raise UsageError(
-            f"--as is {name!r}, the name of a built-in agent. Choose another name, so that the two can be "
-            "told apart in an arena."
+            f"--as is {name!r}, the name of a built-in agent. Choose another name, so that an arena "
+            "can distinguish the two."
         )
 
 

@@ -166,9 +166,7 @@ def _fields(trials: list[Trial]) -> Check:
         return Check("fields", "failed", left_out[0], "Set title and method of every idea, as strings.")
     ideas = [idea for trial in trials for idea in trial.ideas]
     lacking = {n for n in ("motivation", "novelty", "experiment") if not any(getattr(i, n) for i in ideas)}
-    detail = (
-        f"title and method; without {', '.join(sorted(lacking))}, which judges look for" if lacking else "all"
-    )
+    detail = f"title and method; judges also look for: {', '.join(sorted(lacking))}" if lacking else "all"
     return Check("fields", "passed", detail)
 
 
@@ -234,7 +232,7 @@ async def _budget(bench: ConformanceBench, topic: Topic, first: Trial) -> Check:
     )
     if isinstance(trial.error, BudgetExhausted):
         return Check(
-            "budget", "passed", f"{first.calls} calls through `model`; it stops when the budget is spent"
+            "budget", "passed", f"calls through `model`: {first.calls}; it stops when the budget is spent"
         )
     fix = "Do not catch BudgetExhausted: avoid `except Exception` around model()."
     return Check("budget", "failed", str(trial.error or "it continued after the budget was spent"), fix)

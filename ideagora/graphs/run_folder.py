@@ -88,8 +88,8 @@ class RunFolder:
             raise RunError(f"{self.path} is not empty and is not a run folder. Choose another --out folder.")
         if record is not None and record.get("id") not in (self.identity, self._replaces or self.identity):
             raise RunError(
-                f"{self.path} has another run (topic “{_topic_of(record)}”, other settings). Choose another "
-                "--out folder."
+                f"{self.path} has a different run (topic “{_topic_of(record)}”, or other settings). "
+                "Choose another --out folder."
             )
 
     def _prepare(self) -> None:

@@ -1,4 +1,4 @@
-"""Read fields of foreign records with type checks, without changing their text."""
+"""Read fields of records made elsewhere with type checks, without changing their text."""
 
 from __future__ import annotations
 

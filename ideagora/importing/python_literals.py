@@ -1,4 +1,4 @@
-"""Read Python literals in foreign files without executing code."""
+"""Read Python literals in files made elsewhere without executing code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def python_literal(text: str) -> Any:
         raise UnreadableJSON(f"longer than {MAX_LITERAL:,} characters")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes in foreign text
+            warnings.simplefilter("ignore")  # invalid escapes in third-party text
             tree = ast.parse(text.strip(), mode="eval")
         return clean_value(ast.literal_eval(_NonFiniteNumbers().visit(tree)))
     except UnreadableJSON:

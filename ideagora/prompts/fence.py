@@ -16,7 +16,7 @@ _CODE_DIGITS = 12
 
 
 def fence(text: object) -> str:
-    """Return foreign text in tags that it cannot imitate, or "(not available)" for ``None`` or "".
+    """Return third-party text in tags that it cannot imitate, or "(not available)" for ``None`` or "".
 
     ``insert_code`` puts the message's code into the tags. Lone surrogates become U+FFFD.
     """

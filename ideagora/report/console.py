@@ -1,4 +1,4 @@
-"""Prints errors and foreign text on a terminal, without control characters or console markup."""
+"""Prints errors and third-party text on a terminal, without control characters or console markup."""
 
 from __future__ import annotations
 

@@ -177,7 +177,7 @@ class GenerationEvent(_Event):
 
 
 class ComparisonsEvent(_Event):
-    """The judging begins; only listeners get it."""
+    """The judging begins; sent to listeners, not written to a file."""
 
     event: Literal["arena"]
     stage: Literal["comparisons"]
@@ -187,7 +187,7 @@ class ComparisonsEvent(_Event):
 
 
 class VerdictEvent(_Event):
-    """A verdict was given; only listeners get it."""
+    """A verdict was given; sent to listeners, not written to a file."""
 
     event: Literal["verdict"]
     judge: str

@@ -22,9 +22,9 @@ class Experiment(Record):
     first_steps: tuple[str, ...] = ()
     """The steps before the first review, which ``suggestions`` refer to; empty if there was none."""
     defects: tuple[str, ...] = ()
-    """Defects of the idea that the reviewer found, each with the change that mends it."""
+    """Defects of the idea that the reviewer found, each with the change that fixes it."""
     amended_method: str | None = None
-    """The idea's method with these defects mended; ``None`` if nothing was mended."""
+    """The idea's method with these defects fixed; ``None`` if nothing was changed."""
     amended_claim: str | None = None
     """The idea's central claim as the review narrowed it; ``None`` if it stayed."""
     suggestions: tuple[str, ...] = ()

@@ -110,7 +110,7 @@ class Idea(Record):
     might_fail: str | None = None
     """Why it might fail, in its author's words."""
     amendments: tuple[str, ...] = ()
-    """Defects of the method that the experiment's reviewer found and that were mended."""
+    """Defects of the method that the experiment's reviewer found and that were fixed."""
     first_method: str | None = None
     """The method before the amendments; ``None`` if there are none."""
     first_claim: str | None = None

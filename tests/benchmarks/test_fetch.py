@@ -191,7 +191,7 @@ def test_a_folder_that_cannot_take_the_files_is_said_before_the_download(
                 fetch(listed(hub), folder)
         usage = type("Usage", (), {"free": 10})
         monkeypatch.setattr("shutil.disk_usage", lambda path: usage)
-        with pytest.raises(FolderUnusable, match=r"0\.0 MB free, and 0\.3 MB are missing"):
+        with pytest.raises(FolderUnusable, match=r"0\.0 MB free, but the download needs 0\.3 MB more"):
             fetch(listed(hub), tmp_path / "new")
         assert hub.ranges == []
     assert (other / "target_paper_data.json").read_text() == "mine"

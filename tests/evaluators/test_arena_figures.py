@@ -20,7 +20,7 @@ MANY = [f"topic number {number} of many" for number in range(8)]
 
 
 def noisy(call: ScriptedCall) -> str:
-    """Right on three topics of four; the others are told apart by nothing but the slot."""
+    """Right on three topics of four; the others differ in nothing but the slot."""
     number = int(call.inputs.topic.split()[2])
     return by_strength(call) if number % 4 else "first"
 
@@ -190,7 +190,7 @@ def test_the_notes_name_neighbours_that_are_not_told_apart() -> None:
         return {"reason": "So.", **dict.fromkeys((*CRITERIA, "overall"), said)}
 
     held = Held(field({"alpha": 2, "beta": 1}, MANY), judge(coin))
-    assert "alpha and beta are not told apart (probability 0." in held.notes
+    assert "alpha and beta are not separated (probability 0." in held.notes
     assert re.search(r"\d+ more topics, so about \d+ more verdicts, would tell in 80% of cases", held.notes)
 
 

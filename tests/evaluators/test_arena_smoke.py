@@ -48,7 +48,7 @@ def test_a_script_that_echoes_abstracts_does_not_come_first_and_no_interval_is_s
     assert "Smoke test, not a ranking: Ideas on 1 topic" in done.out
     table = done.out.split("contestant  novelty")[0].split("• ")[0]
     assert "95 %" not in table
-    assert "told apart" not in done.out
+    assert "not separated" not in done.out
     markdown = Path("arena/report.md").read_text(encoding="utf-8")
     page = Page(Path("arena/report.html").read_text(encoding="utf-8"))
     for text in (markdown, page.text):

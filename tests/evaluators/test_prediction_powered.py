@@ -79,7 +79,7 @@ def test_the_arena_shows_ratings_by_people_beside_those_of_judges(capsys: pytest
     Held(contestants, votes=("model.jsonl",))
     assert "not votes. Give a file that 'ideagora vote import'" in " ".join(capsys.readouterr().err.split())
     Held(contestants, votes=("none.jsonl",))
-    assert "--votes none.jsonl is no file. Give" in " ".join(capsys.readouterr().err.split())
+    assert "--votes none.jsonl is not a file. Give" in " ".join(capsys.readouterr().err.split())
     for name in ("report.md", "report.html"):
         page = Path("arena", name).read_text(encoding="utf-8")
         joined = next(row for row in voted["ranking"] if row["agent"] == "alpha")

@@ -63,7 +63,7 @@ def test_a_path_runs_through_papers_that_share_no_relation() -> None:
     assert all(graph.has_edge(*pair) for pair in pairwise(path))
     assert len(path_papers(graph, path)) >= 2
     assert describe_graph(graph, [path]) == (
-        "The graph has 6 concepts and 4 relations in 2 components; the paths lie in 4 of the concepts."
+        "The graph has 6 concepts and 4 relations in 2 components; the paths are among 4 of the concepts."
     )
     assert sample_paths(graph, relevance, 1, 0) == [path]
     other = networkx.Graph([("a", "b", {"triple": 0, "paper": "p"}), ("c", "d", {"triple": 1, "paper": "p"})])
@@ -94,7 +94,7 @@ def test_a_graph_without_a_path_is_declined_and_a_broken_one_is_described(apart:
     ran = Ran(task_of("sci-agents", papers=5), triple_extractor=triples)
     assert len(ran.ideas[0].extra["path"]) == 3
     notes = " ".join(json.loads(Path("run/run.json").read_text())["notes"])
-    assert "15 concepts and 10 relations in 5 components; the paths lie in 3 of the concepts" in notes
+    assert "15 concepts and 10 relations in 5 components; the paths are among 3 of the concepts" in notes
 
 
 def test_a_paper_without_readable_triples_and_a_failed_path_are_named() -> None:

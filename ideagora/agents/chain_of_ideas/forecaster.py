@@ -38,7 +38,7 @@ class ForecastInputs(Inputs):
     searches: tuple[MechanismSearch, ...] = ()
     """The searches for mechanisms; empty if the related papers are from other searches."""
     focus: str | None = None
-    """What the user wishes for."""
+    """What the user prefers."""
     memory: bool = True
     """Whether a mechanism may come from the model's memory."""
 

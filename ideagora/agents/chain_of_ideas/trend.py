@@ -20,7 +20,7 @@ ANSWERS_LIMITATION = 0.45
 
 
 CURED_PAPERS = 2
-"""Latest papers whose limitations the offline model searches cures for."""
+"""Latest papers for whose limitations the offline model searches mechanisms."""
 
 MAX_CURES = 3
 

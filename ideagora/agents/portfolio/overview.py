@@ -43,7 +43,7 @@ class IdeaQuestion(Answer):
 
 
 class Overview(Answer):
-    """What the ideas have in common, where they part, and their questions."""
+    """What the ideas have in common, where they differ, and their questions."""
 
     common: str = Field(description="2 to 4 sentences: the problems and assumptions that the ideas share")
     differences: str = Field(

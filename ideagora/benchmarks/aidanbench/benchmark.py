@@ -224,7 +224,7 @@ class AidanBench(Benchmark[Sample]):
 
 
 def _ending_words(verdict: Verdict) -> str:
-    """Why a loop ended, for the notes, where refusals are told from other incoherent answers."""
+    """Why a loop ended, for the notes, which distinguish refusals from other incoherent answers."""
     ending, last = str(verdict.details["ending"]), verdict.details["turns"][-1]
     return f"{ending} (a refusal)" if ending == "incoherent" and is_refusal(last["answer"]) else ending
 

@@ -97,8 +97,8 @@ class _Download:
         free = shutil.disk_usage(self._folder).free
         if needed > free:
             raise FolderUnusable(
-                f"{self._folder} has {megabytes(free)} free, and {megabytes(needed)} are missing. "
-                "Free space, or choose another folder (--folder)."
+                f"{self._folder} has {megabytes(free)} free, but the download needs {megabytes(needed)} more."
+                " Free some space, or choose another folder (--folder)."
             )
 
     def _part(self, file: RemoteFile) -> Path:

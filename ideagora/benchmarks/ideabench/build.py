@@ -97,7 +97,8 @@ async def filter_references(
     result.dropped += Counter()  # removes zeros
     result.kept, result.unrated = len(chosen), sum(one.rating is None for one in chosen)
     if not chosen:
-        raise IdeasFileError(f"{raw} has no reference that passes the filter: {dict(result.dropped)}.")
+        dropped = ", ".join(f"{number} dropped ({why})" for why, number in result.dropped.items())
+        raise IdeasFileError(f"{raw} has no reference that passes the filter: {dropped}.")
     _write(out, chosen)
     return result
 

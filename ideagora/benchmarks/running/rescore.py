@@ -50,7 +50,10 @@ def load_run(
     data = Path(recorded) if (recorded := record.get("data")) else None
     samples = benchmark.load(data).samples
     if lacking := [name for name in record["samples"] if name not in samples]:
-        raise UsageError(f"The data set has no sample {lacking[0]!r} any more, which {folder} has ideas for.")
+        raise UsageError(
+            f"The data set no longer has the sample {lacking[0]!r}, for which {folder} has ideas. Restore "
+            "the data set, or run the benchmark again."
+        )
     return BenchmarkRun(
         benchmark=benchmark,
         data_set=samples,

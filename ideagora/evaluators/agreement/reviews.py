@@ -1,4 +1,4 @@
-"""Tables of scores with one row per review: any number of reviews of an idea, and by a reviewer.
+"""Tables of scores with one row per review: any number of reviews per idea and per reviewer.
 
 With a column that names the reviewer, each reviewer is a rater. Without one, several rows of an item are its
 first, second … review: that suffices for figures that do not depend on who wrote which review.

@@ -112,7 +112,7 @@ def _rows(path: Path) -> list[Row]:
         if rows and "subject" in rows[0]:
             return _rows_of_verdicts(path)
     if not rows:
-        raise UsageError(f"{path} has no reviews.")
+        raise UsageError(f"{path} has no reviews. Write one review per row.")
     if len(rows) > MOST_REVIEWS:
         raise UsageError(f"{path} has {len(rows)} reviews; at most {MOST_REVIEWS} can be compared.")
     return rows

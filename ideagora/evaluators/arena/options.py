@@ -71,18 +71,18 @@ class ArenaOptions(BaseModel):
             raise ValueError("the paper's protocol is a round robin; omit --schedule")
         if self.has_shares and self.protocol != "default":
             raise ValueError(
-                f"the paper's protocol knows no degrees; omit --verdict {self.verdict}, or take --protocol "
-                "default"
+                f"the paper's protocol knows no degrees or probabilities; omit --verdict {self.verdict}, or "
+                "use --protocol default"
             )
         if self.schedule != "adaptive" and (self.confidence is not None or self.top_k is not None):
             raise ValueError("--confidence and --top-k need the adaptive schedule: add --schedule adaptive")
         if self.runs > 1 and self.schedule == "adaptive":
             raise ValueError(
-                "the adaptive schedule stops by a model of one idea per agent and topic; with --runs choose "
+                "the adaptive schedule supports only one idea per agent and topic; with --runs, choose "
                 "another --schedule"
             )
         if len(set(self.judges)) < len(self.judges):
-            raise ValueError("a judge is given twice")
+            raise ValueError(f"a judge is given twice: {', '.join(self.judges)}")
         return self
 
     @property

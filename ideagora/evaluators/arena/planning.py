@@ -50,7 +50,7 @@ _SIMULATED_TOPICS = 60
 
 @dataclass(frozen=True)
 class Detectable:
-    """What is told apart if ideas vary by ``idea_spread`` logits around their agent."""
+    """The detectable differences if ideas vary by ``idea_spread`` logits around their agent."""
 
     idea_spread: float
     spread: float | None

@@ -13,7 +13,7 @@ class AiScientistOptions(AgentOptions):
     """Options of the agent. The paper writes 50 ideas and searches up to ten times for each."""
 
     drafts: int = Field(default=3, ge=1, le=50)
-    """Number of ideas in the archive, each written with the earlier ones in view."""
+    """Number of ideas in the archive, each written with the earlier ones shown."""
     reflections: int = Field(default=2, ge=0, le=10)
     """Maximum rounds of reflection on each idea."""
     searches: int = Field(default=2, ge=1, le=10)

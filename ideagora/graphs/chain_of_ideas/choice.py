@@ -46,7 +46,7 @@ class Score:
 
 
 def score_duels(duels: Iterable[Duel], branches: Sequence[int]) -> list[Score]:
-    """Score the branches from duels.
+    """Score the branches from comparisons of pairs.
 
     A criterion counts for an idea if both orders prefer it there; the idea with more such criteria wins the
     pair. If they are equal, the overall preference decides (``overall``, if given), again if both orders

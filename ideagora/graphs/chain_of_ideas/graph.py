@@ -100,12 +100,12 @@ def _start_duels(state: IdeationState, involved: Collection[int]) -> list[Send]:
 
 
 def settle(state: IdeationState) -> IdeationState:
-    """Join the verdicts and the search for twins; ``after_verdicts`` decides what comes next."""
+    """Join the verdicts and the search for duplicates; ``after_verdicts`` decides what comes next."""
     return {}
 
 
 def after_verdicts(state: IdeationState) -> list[Hashable | Send]:
-    """Draft twins again, once; then choose."""
+    """Draft duplicates again, once; then choose."""
     return [*twins.start_redrafts(state)] or ["choose"]
 
 

@@ -26,15 +26,15 @@ class ChainOptions(AgentOptions):
     reword: bool = True
     """Reword a query that finds little, once (beyond the paper)."""
     apart: bool = True
-    """Let no paper stand in two branches (beyond the paper)."""
+    """Use no paper in two branches (beyond the paper)."""
     cures: bool = True
-    """Search for mechanisms that could answer what a chain leaves open (beyond the paper)."""
+    """Search for mechanisms that could resolve what a chain leaves open (beyond the paper)."""
     memory: bool = True
     """Let the forecaster use a mechanism from the model's memory (beyond the paper)."""
     candidates: int = Field(default=3, ge=0, le=6)
-    """Candidate ideas to weigh; the obvious one is not written (beyond the paper; 0: none)."""
+    """Candidate ideas to compare first; the obvious one is not chosen (beyond the paper; 0: none)."""
     twins: bool = True
-    """Draft an idea again if it is the same as that of an earlier branch (beyond the paper)."""
+    """Draft an idea again if it duplicates that of an earlier branch (beyond the paper)."""
     allow_thin: bool = False
     """Continue if the relevance judge finds nothing on the topic."""
     chain: bool = True

@@ -125,7 +125,7 @@ class GrowthTask(ChainTask):
     sides: list[str]
     """The sides to extend: ``forward``, ``backward``."""
     taken: list[str]
-    """Ids of the papers that stand in a chain."""
+    """Ids of the papers that are in a chain."""
     grades: Grades
     """The judgements of the run so far."""
 

@@ -12,7 +12,7 @@ class DirectOptions(AgentOptions):
     """Options of the agent."""
 
     ideas: int = Field(default=1, ge=1, le=20)
-    """Number of ideas, each written with the earlier ones in view."""
+    """Number of ideas, each written with the earlier ones shown."""
 
 
 def agent() -> Agent:

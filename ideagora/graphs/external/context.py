@@ -41,7 +41,7 @@ class AgentCancelled(BaseException):
 
 
 class LoopBridge:
-    """Runs calls of foreign code, from any thread or event loop, in the run's event loop."""
+    """Runs calls of third-party code, from any thread or event loop, in the run's event loop."""
 
     def __init__(self, limit: float) -> None:
         self.inactivity = InactivityTimeout(limit)

@@ -1,4 +1,4 @@
-"""Convert exceptions of foreign code to errors that name the agent, the reason and the line."""
+"""Convert exceptions of third-party code to errors that name the agent, the reason and the line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def named_error(error: BaseException, name: str) -> IdeagoraError:
         return error
     try:
         message = one_line(str(error))
-    except Exception as worse:  # noqa: BLE001  (its __str__ is foreign code too)
+    except Exception as worse:  # noqa: BLE001  (its __str__ is third-party code too)
         message = f"its message raised {type(worse).__name__}"
     what = f"{type(error).__name__}: {message}" if message else type(error).__name__
     hint = " In async code, await each call of library and model." if _is_unawaited(message) else ""

@@ -17,7 +17,7 @@ class GptResearcherOptions(AgentOptions):
     papers: int = Field(default=5, ge=1, le=30)
     """Maximum number of papers per question, and of the first search."""
     ideas: int = Field(default=1, ge=1, le=20)
-    """Number of ideas, each written with the earlier ones in view."""
+    """Number of ideas, each written with the earlier ones shown."""
     allow_thin: bool = False
     """Continue with the nearest papers if none is about the topic (--allow-off-topic)."""
 

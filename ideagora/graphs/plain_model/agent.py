@@ -27,7 +27,7 @@ class ModelOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     ideas: int = Field(default=1, ge=1, le=100)
-    """Number of ideas, each asked for without the others in view."""
+    """Number of ideas, each requested without showing the others."""
 
 
 def agent(model: str) -> Agent:

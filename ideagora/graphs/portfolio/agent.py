@@ -53,8 +53,8 @@ def agent() -> Agent:
     """Different ideas from several agents, varied and ranked."""
     return Agent(
         name=NAME,
-        about="Lets several agents draft, merges twins, makes new ideas from the drafts in rounds, and ends "
-        "with ideas that are far from one another, ranked, with their lineage.",
+        about="Lets several agents draft, merges duplicates, makes new ideas from the drafts in rounds, and "
+        "ends with ideas that are far from one another, ranked, with their lineage.",
         source="ours",
         options=PortfolioOptions(),
         build=imported("ideagora.graphs.portfolio.graph:build_graph"),

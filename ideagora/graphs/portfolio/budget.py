@@ -19,7 +19,7 @@ EXTRA_ROUNDS = 2
 
 
 def calls_of_round(options: PortfolioOptions) -> dict[Group, int]:
-    """Expected calls of one round: children, their comparisons in both orders, the search for twins."""
+    """Expected calls of one round: children, their comparisons in both orders, the search for duplicates."""
     combined = -(-options.children // 3)
     pairs = options.children + combined
     return {"main": options.children, "judge": 2 * pairs + 1}

@@ -1,6 +1,6 @@
 """The portfolio as a state machine, step by step.
 
-1. Draft (``steps/drafting.py``): several agents draft in parallel, and near twins are merged.
+1. Draft (``steps/drafting.py``): several agents draft in parallel, and near duplicates are merged.
 2. Vary (``steps/variation.py``): in each round, parents are combined, simplified or turned upside down.
 3. Select (``steps/selection.py``): a child that loses to a parent does not survive; survivors that are twins
    are merged, and the next round begins if rounds or budget are left.

@@ -76,8 +76,8 @@ def _wins(games: list[Game], position: int) -> str | None:
     if not played:
         return None
     missing = len(played) - len(gains)
-    told = f"{gains.count(1)} won, {gains.count(0)} tied, {gains.count(-1)} lost of {len(gains)}"
-    return f"{told}, {missing} without a verdict" if missing else told
+    counts = f"{gains.count(1)} won, {gains.count(0)} tied, {gains.count(-1)} lost of {len(gains)}"
+    return f"{counts}, {missing} without a verdict" if missing else counts
 
 
 def notes(state: PortfolioState) -> list[str]:

@@ -37,7 +37,7 @@ class QuestionOfIdea(Record):
 
 
 class OverviewRecord(Record):
-    """What the ideas have in common, where they part, and their questions, best idea first."""
+    """What the ideas have in common, where they differ, and their questions, best idea first."""
 
     common: str
     differences: str

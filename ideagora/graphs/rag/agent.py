@@ -14,7 +14,7 @@ class RagOptions(AgentOptions):
     papers: int = Field(default=10, ge=1, le=50)
     """Maximum number of papers shown."""
     ideas: int = Field(default=1, ge=1, le=20)
-    """Number of ideas, each written with the earlier ones in view."""
+    """Number of ideas, each written with the earlier ones shown."""
     allow_thin: bool = False
     """Continue if the relevance judge finds nothing on the topic."""
 

@@ -119,7 +119,7 @@ def _random_path(graph: networkx.Graph, start: str, end: str, random: Random) ->
 
 
 def describe_graph(graph: networkx.Graph, paths: Sequence[Sequence[str]]) -> str:
-    """The size of the graph and the part that the paths lie in, for the report."""
+    """The size of the graph and the part that contains the paths, for the report."""
     import networkx
 
     components = [sorted(part) for part in networkx.connected_components(graph)]
@@ -127,4 +127,4 @@ def describe_graph(graph: networkx.Graph, paths: Sequence[Sequence[str]]) -> str
     if len(components) == 1:
         return f"{size} in one component."
     reached = sum(len(part) for part in components if any(path[0] in part for path in paths))
-    return f"{size} in {len(components)} components; the paths lie in {reached} of the concepts."
+    return f"{size} in {len(components)} components; the paths are among {reached} of the concepts."

@@ -87,7 +87,7 @@ async def select_ideas(state: VirsciState, runtime: Context) -> VirsciState:
     number, wanted = state.get("round", 0), max(CANDIDATES, runtime.context.options.ideas)
     ideas = [idea for idea in state.get("proposed", []) if idea["round"] == number]
     if not ideas:
-        raise AllBranchesFailed(f"Nobody proposed an idea. {reasons(state)}")
+        raise AllBranchesFailed(f"No member of the team proposed an idea. {reasons(state)}")
     ranked = sorted(ideas, key=lambda idea: -(idea["novelty"] + idea["feasibility"] + idea["clarity"]))
     candidates: list[ShortIdea] = []
     for idea in ranked[:wanted]:

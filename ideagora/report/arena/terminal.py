@@ -32,8 +32,8 @@ SMOKE_TEST = "Smoke test, not a ranking"
 RUN_NOTES = (
     "Varies by: standard deviation of a rating from a single run of each agent on these topics; of variance: "
     "the part of the rating's variance that more runs would reduce (the rest takes more topics).",
-    "Best: if judges chose the best idea of each topic, rated against ordinary ideas of the others; it is no "
-    "part of the ratings above. Distance and near twins: the ideas of an agent on a topic, by embeddings.",
+    "Best: if judges chose the best idea of each topic, rated against ordinary ideas of the others; not part "
+    "of the ratings above. Distance and near duplicates: an agent's ideas on a topic, by embeddings.",
 )
 
 
@@ -138,7 +138,7 @@ def _show_runs(console: Console, runs: Sequence[RunFigures]) -> None:
     number = max(one.runs for one in runs)
     is_bounded = any(one.best_low is not None for one in runs)
     titles = ["between runs", "varies by", "of variance", f"best of {number}", *["95 %"] * is_bounded]
-    titles += ["distance", "near twins"]
+    titles += ["distance", "near duplicates"]
     rows = [
         [
             short_name(one.agent),

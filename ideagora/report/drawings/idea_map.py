@@ -60,7 +60,7 @@ def idea_map(record: PortfolioRecord) -> IdeaMap | None:
     """
     if not record.points:
         return None
-    places = _apart(_places(record.points))
+    places = _spread_out(_places(record.points))
     labelled = zip(record.points, letters(record.points), places, strict=True)
     dots = [_dot(point, letter, *place) for point, letter, place in labelled]
     lines = tuple(
@@ -103,7 +103,7 @@ def _letter(number: int) -> str:
     return first + ascii_lowercase[number % 26]
 
 
-def _apart(places: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def _spread_out(places: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """The places, ``GAP`` apart if there is room for it: those that are closer push each other away."""
     moved = [complex(*place) for place in places]
     for _ in range(PUSHES):

@@ -304,7 +304,7 @@ def plan_sections(idea: Idea) -> tuple[tuple[str, tuple[str, ...], str], ...] | 
         ("Cost", (plan.cost,) if plan.cost else (), ""),
         ("Suggestions of the reviewer", plan.suggestions, "None."),
         ("Declined suggestions", plan.declined, "None."),
-        ("Defects of the idea, mended in its method", idea.amendments, ""),
+        ("Defects of the idea, fixed in its method", idea.amendments, ""),
         ("Claim before the review", (idea.first_claim,) if idea.first_claim else (), ""),
         ("Searches", _searches(plan), "None."),
         ("Search results", tuple(f"{p.title} ({p.year})" for p in plan.found), "None."),

@@ -187,7 +187,7 @@ def show_leads(
     more = "Links and chains"
     if not full:
         unlisted = f"{len(leads) - LISTED_LEADS} more. " if len(leads) > LISTED_LEADS else ""
-        more = f"{unlisted}All of it on screen: --full. With links and chains"
+        more = f"{unlisted}To print everything: --full. Report with links and chains"
     console.print(Text(f"{more}: {report}", overflow="fold"), soft_wrap=True)
 
 

@@ -110,7 +110,8 @@ async def _tells_the_same(remote: RemoteSource, query: str) -> None:
     first, again = [[paper.id for paper in await remote.search(query, _FEW)] for _ in range(2)]
     if first != again:
         raise CheckFailed(
-            "the same search returned other papers or another order. Runs must repeat: sort ties by id."
+            "the same search returned different papers or a different order. To make runs "
+            "repeatable, sort ties by id."
         )
 
 

@@ -53,9 +53,9 @@ def from_all_sources(library: Library) -> Iterator[None]:
 
 
 async def side_by_side(requests: Iterable[Awaitable[T]]) -> list[T]:
-    """The results of requests to the library, in their order whichever ends first.
+    """Send requests to the library concurrently and return their results in order.
 
-    All end before an error is raised, which is that of the first request that failed.
+    All requests end before an error is raised, which is that of the first one that failed.
     """
     results = await asyncio.gather(*requests, return_exceptions=True)
     for result in results:

@@ -97,12 +97,12 @@ def _of_contestants(board: Leaderboard, lineup: Lineup) -> Iterator[str]:
                 f"{one.agent} {lacking}; this counts neither for nor against it (“{first.topic[:40]}”: "
                 f"{first.reason})."
             )
-    apart = [
+    unpaired = [
         pair for pair in pairs_without_common_topic(lineup) if all(_has_ideas(lineup, name) for name in pair)
     ]
-    if apart:
-        named = "; ".join(f"{one} and {other}" for one, other in apart[:5])
-        more = f" and {len(apart) - 5} more" if len(apart) > 5 else ""
+    if unpaired:
+        named = "; ".join(f"{one} and {other}" for one, other in unpaired[:5])
+        more = f" and {len(unpaired) - 5} more" if len(unpaired) > 5 else ""
         yield f"Ideas on different topics are not compared; without a common topic: {named}{more}."
 
 
@@ -186,7 +186,7 @@ def _of_size(board: Leaderboard, lineup: Lineup) -> Iterator[str]:
     for step in board.separation:
         if step.probability is not None and step.probability < CONFIDENCE:
             yield (
-                f"{step.above} and {step.below} are not told apart (probability "
+                f"{step.above} and {step.below} are not separated (probability "
                 f"{step.probability:.2f} that the order is right{_need(step)})."
             )
 
@@ -210,8 +210,8 @@ def _of_runs(board: Leaderboard) -> Iterator[str]:
     alike = [one.agent for one in board.runs if one.pairs and one.twins == one.pairs]
     if alike:
         yield (
-            f"On every topic, all runs of {', '.join(alike)} gave near twins: more runs add verdicts, but "
-            "hardly any ideas."
+            f"On every topic, all runs of {', '.join(alike)} gave near-duplicate ideas: more runs add "
+            "verdicts, but hardly any ideas."
         )
 
 

@@ -150,7 +150,7 @@ class RunFigures:
     distance: float | None = None
     """Mean cosine distance between two ideas on a topic."""
     twins: int | None = None
-    """Near twins among ``pairs`` of ideas on a topic."""
+    """Near duplicates among ``pairs`` of ideas on a topic."""
     pairs: int | None = None
     reasons: tuple[str, ...] = ()
     """Why figures are missing."""

@@ -37,7 +37,7 @@ def read_votes(paths: Sequence[str]) -> list[Verdict]:
     votes = []
     for path in paths:
         if not Path(path).is_file():
-            raise UsageError(f"--votes {path} is no file. {_GIVE}")
+            raise UsageError(f"--votes {path} is not a file. {_GIVE}")
         read = read_verdicts(Path(path))
         if models := sorted({one.judge for one in read if not one.judge.startswith(PERSON)}):
             raise UsageError(f"--votes {path} has verdicts by {models[0]}, not votes. {_GIVE}")

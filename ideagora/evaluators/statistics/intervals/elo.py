@@ -45,8 +45,8 @@ def elo_intervals(
         without = [order[position[order] != number] for order in orders]
         refits[row] = play_in_orders(comparisons, without, base, k)
     if len(used):
-        grown = _growth(whole - base, refits.mean(axis=0) - base)
-        influence[:-1] = grown * (len(used) - 1) / len(used) * (refits.mean(axis=0) - refits)
+        growth = _growth(whole - base, refits.mean(axis=0) - base)
+        influence[:-1] = growth * (len(used) - 1) / len(used) * (refits.mean(axis=0) - refits)
     alone = agents_alone(comparisons.agents, wins)
     found = intervals(ratings, influence, np.zeros(len(comparisons.agents)), len(used), level, alone)
     return replace(found, refits=len(groups), unratable=len(groups) - len(used))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 TWIN = 0.8
-"""Cosine from which two ideas are near twins (Si et al., arXiv 2409.04109, section 3.2, same embedder)."""
+"""Minimum cosine of near duplicates (Si et al., arXiv 2409.04109, section 3.2, with the same embedder)."""
 
 
 @dataclass(frozen=True)

@@ -177,6 +177,6 @@ def _extended(chain: BranchState, given: Mapping[str, Proposal], length: int) ->
     is_full = len(ordered) + len(links) >= length
     return {
         "links": [serialize(link) for link in links],
-        "stopped": {} if is_full else dict.fromkeys(missed, "every relevant paper stands in another branch"),
+        "stopped": {} if is_full else dict.fromkeys(missed, "every relevant paper is in another branch"),
         "proposed": {},
     }

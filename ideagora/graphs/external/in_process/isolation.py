@@ -1,4 +1,4 @@
-"""Run foreign code so that its failure affects only its own result.
+"""Run third-party code so that its failure affects only its own result.
 
 It runs in a thread of its own (async code in an event loop of its own), so that code which blocks or never
 ends stops neither the run nor Ctrl-C. Exceptions become ``AgentFailed``. This is not a sandbox: the code has
@@ -29,7 +29,7 @@ _has_run = False
 async def run_isolated(
     work: Callable[[], Any], context: AgentContext, name: str, passing: tuple[type[Exception], ...] = ()
 ) -> Any:
-    """Run foreign code and return its result.
+    """Run third-party code and return its result.
 
     Args:
         work: the code; if it returns an awaitable, that is awaited in its thread.

@@ -95,10 +95,12 @@ async def _run_graph(
     except IdeagoraError:
         raise
     except GraphRecursionError:
-        raise AgentFailed(f"{name}: its graph did not end within the step limit of a run.") from None
+        raise AgentFailed(
+            f"{name}: its graph did not end within the step limit of a run. Check its loops."
+        ) from None
     except GraphBubbleUp:
         raise AgentFailed(f"{name}: its graph interrupts to ask a person, which is not supported.") from None
-    except Exception as error:  # noqa: BLE001  (foreign code; it is named and goes on)
+    except Exception as error:  # noqa: BLE001  (third-party code; it is named and goes on)
         why = one_line(str(error).split("\n")[0], 200)
         raise AgentFailed(f"{name}: its graph cannot be run: {type(error).__name__}: {why}.") from None
 

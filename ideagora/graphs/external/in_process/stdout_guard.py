@@ -23,7 +23,7 @@ class _Stderr:
 
 
 characters_written = 0
-"""Characters that foreign code has printed on stdout so far."""
+"""Characters that third-party code has printed on stdout so far."""
 _lock = threading.Lock()
 _depth = 0
 _saved: tuple[TextIO | Any, int | None] = (None, None)

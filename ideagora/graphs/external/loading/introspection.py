@@ -69,7 +69,7 @@ def instantiate(cls: Callable[[], Any], name: str) -> Any:
     """
     try:
         return cls()
-    except Exception as error:  # noqa: BLE001  (foreign code; the error is named and raised)
+    except Exception as error:  # noqa: BLE001  (third-party code; the error is named and raised)
         raise UsageError(f"{name} cannot be created without arguments: {named_error(error, name)}") from None
 
 

@@ -90,7 +90,7 @@ def _load_module(name: str) -> ModuleType:
 
 
 def load_safely(load: Callable[[], Any], name: str) -> Any:
-    """Call a function that loads foreign code.
+    """Call a function that loads third-party code.
 
     Raises:
         UsageError: the code raised while it was loaded.
@@ -108,7 +108,7 @@ def load_safely(load: Callable[[], Any], name: str) -> Any:
     except SyntaxError as error:
         hint = " In a function with a yield, use a plain return." if "generator" in error.msg else ""
         raise UsageError(f"{name} cannot be loaded: line {error.lineno}: {error.msg}.{hint}") from None
-    except (Exception, SystemExit) as error:  # noqa: BLE001  (foreign code; it is named and goes on)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  (third-party code; it is named and goes on)
         raise UsageError(f"{name} cannot be loaded: {named_error(error, 'it')}") from None
 
 

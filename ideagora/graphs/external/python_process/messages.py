@@ -1,7 +1,7 @@
 """The messages between the run and an agent's process: JSON objects, one per line.
 
-The run sends an order, then a reply to each question. The run checks what it gets, since foreign code could
-write to the pipe.
+The run sends an order, then a reply to each question. The run checks what it gets, since the agent's code
+could write to the pipe.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Several agents draft side by side, each at a small setting, and near twins are merged."""
+"""Several agents draft in parallel, each with small settings, and near duplicates are merged."""
 
 from __future__ import annotations
 
