@@ -88,24 +88,26 @@ async def check_novelty(
         "library": _size(context.library, topic),
         "judge": context.client.settings.model_of("judge"),
     }
+    check = await _judge(context, topic, draft, shown)
+    return check.model_copy(update=common)
+
+
+async def _judge(
+    context: Services, topic: Topic, draft: Mapping[str, Any], shown: Sequence[ScoredPaper]
+) -> NoveltyCheck:
+    """The judge's comparison with these papers, without the figures of the search."""
     if not shown:
-        return NoveltyCheck(status="unchecked", reason="the library has no paper to compare with", **common)
+        return NoveltyCheck(status="unchecked", reason="the library has no paper to compare with")
     try:
         answer = await NOVELTY_JUDGE(
             context.client,
             topic=topic.text,
             papers=tuple(paper_brief(scored.paper) for scored in shown),
-            title=draft["title"],
-            summary=draft["summary"],
-            novelty=draft["novelty"],
-            method=draft["method"],
-            purpose=draft["purpose"],
-            mechanism=draft["mechanism"],
-            evaluation=draft["evaluation"],
+            **{name: draft[name] for name in ("title", "summary", "novelty", "method", *FACETS)},
         )
     except UnreadableAnswer as error:
-        return NoveltyCheck(status="unchecked", reason=str(error), **common)
-    return _summarize(shown, answer).model_copy(update=common)
+        return NoveltyCheck(status="unchecked", reason=str(error))
+    return _summarize(shown, answer)
 
 
 def with_dropped(check: NoveltyCheck, dropped: Sequence[DroppedDraft]) -> NoveltyCheck:
