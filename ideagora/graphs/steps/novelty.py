@@ -103,7 +103,13 @@ async def _judge(
             context.client,
             topic=topic.text,
             papers=tuple(paper_brief(scored.paper) for scored in shown),
-            **{name: draft[name] for name in ("title", "summary", "novelty", "method", *FACETS)},
+            title=draft["title"],
+            summary=draft["summary"],
+            novelty=draft["novelty"],
+            method=draft["method"],
+            purpose=draft["purpose"],
+            mechanism=draft["mechanism"],
+            evaluation=draft["evaluation"],
         )
     except UnreadableAnswer as error:
         return NoveltyCheck(status="unchecked", reason=str(error))
