@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from pydantic import Field
 
@@ -59,9 +60,9 @@ class PairComparisons(Answer):
     comparisons: tuple[PairComparison, ...]
 
 
-def compared_idea(draft: Mapping[str, object]) -> ComparedIdea:
+def compared_idea(draft: Mapping[str, Any]) -> ComparedIdea:
     """Return the parts of a draft that the judge sees."""
-    return ComparedIdea.model_validate({name: draft[name] for name in ComparedIdea.model_fields})
+    return ComparedIdea(**{name: draft[name] for name in ComparedIdea.model_fields})
 
 
 def _compare_ideas(engine: ExtractiveModel, inputs: DuplicateInputs) -> PairComparisons:

@@ -7,9 +7,9 @@ by it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import NotRequired, Protocol, TypedDict
+from typing import Any, Protocol
 
 from ideagora.agents.idea_inputs import ProposedIdea, TooClose, draft_lead
 from ideagora.agents.idea_parts import IdeaParts, SourcedIdea, check_sources
@@ -20,14 +20,7 @@ from ideagora.models.offline import ExtractiveModel
 from ideagora.models.offline import text as texts
 
 
-class SummarizedDraft(TypedDict):
-    """What ``proposed_ideas`` reads of a draft."""
-
-    title: str
-    summary: NotRequired[str]
-
-
-def proposed_ideas(drafts: Sequence[SummarizedDraft]) -> tuple[ProposedIdea, ...]:
+def proposed_ideas(drafts: Sequence[Mapping[str, Any]]) -> tuple[ProposedIdea, ...]:
     """Drafts as the next prompt shows them."""
     return tuple(ProposedIdea(title=draft["title"], summary=draft["summary"]) for draft in drafts)
 

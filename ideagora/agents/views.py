@@ -7,6 +7,7 @@ so the numbers in an answer can be checked.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from ideagora.models.call import Inputs
 from ideagora.models.offline.text import clip
@@ -117,12 +118,12 @@ def text_kind(paper: Paper) -> str:
     return "Our summary" if is_our_summary(paper) else "Abstract"
 
 
-def idea_view(draft: Mapping[str, object]) -> IdeaView:
+def idea_view(draft: Mapping[str, Any]) -> IdeaView:
     """Return the parts of a draft that judges and designers see."""
-    return IdeaView.model_validate({name: draft[name] for name in IdeaView.model_fields})
+    return IdeaView(**{name: draft[name] for name in IdeaView.model_fields})
 
 
-def idea_to_test(draft: Mapping[str, object]) -> IdeaToTest:
+def idea_to_test(draft: Mapping[str, Any]) -> IdeaToTest:
     """Return the parts of a draft that the planners of its experiment see.
 
     Agents may leave out the claim; where it is known, it says what to test, and the motivation is left out.

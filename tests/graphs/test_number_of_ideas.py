@@ -70,7 +70,7 @@ def test_a_model_that_repeats_itself_gives_fewer_ideas() -> None:
 
 def test_further_leads_use_other_mechanisms() -> None:
     engine = ExtractiveModel(HashEmbedder())
-    drafts: list[Any] = []
+    drafts: list[dict[str, Any]] = []
     for _ in range(2):
         inputs = RagInputs(topic=TOPIC, papers=PAPERS, proposed=proposed_ideas(drafts))
         drafts.append(RAG_IDEATOR.offline(engine, inputs).model_dump())

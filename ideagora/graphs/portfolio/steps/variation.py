@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 from langgraph.types import Send
 
-from ideagora.agents.plain_ideators import SummarizedDraft, proposed_ideas
+from ideagora.agents.plain_ideators import proposed_ideas
 from ideagora.agents.portfolio.variation import (
     IDEA_COMBINER,
     IDEA_INVERTER,
@@ -58,7 +58,7 @@ class VariationTask(TypedDict):
     operation: Operation
     parents: list[int]
     members: list[Member]
-    proposed: list[SummarizedDraft]
+    proposed: list[dict[str, str]]
     """Title and summary of the other ideas of the portfolio."""
 
 
@@ -108,7 +108,6 @@ def next_variations(context: Services, state: PortfolioState, round_number: int)
 def variation_task(state: PortfolioState, variation: Variation) -> VariationTask:
     """The payload of one variation."""
     members = state["members"]
-    others = [parts(members[position]) for position in alive(state) if position not in variation["parents"]]
     return VariationTask(
         topic=state["topic"],
         number=variation["number"],
@@ -116,7 +115,11 @@ def variation_task(state: PortfolioState, variation: Variation) -> VariationTask
         operation=variation["operation"],
         parents=list(variation["parents"]),
         members=[members[position] for position in variation["parents"]],
-        proposed=[{"title": one["title"], "summary": one["summary"]} for one in others],
+        proposed=[
+            {name: parts(members[position])[name] for name in ("title", "summary")}
+            for position in alive(state)
+            if position not in variation["parents"]
+        ],
     )
 
 
