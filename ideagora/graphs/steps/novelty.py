@@ -92,9 +92,7 @@ async def check_novelty(
     return check.model_copy(update=common)
 
 
-async def _judge(
-    context: Services, topic: Topic, draft: Mapping[str, Any], shown: Sequence[ScoredPaper]
-) -> NoveltyCheck:
+async def _judge(context: Services, topic: Topic, draft: Draft, shown: Sequence[ScoredPaper]) -> NoveltyCheck:
     """The judge's comparison with these papers, without the figures of the search."""
     if not shown:
         return NoveltyCheck(status="unchecked", reason="the library has no paper to compare with")
