@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.agent import Failure, Origin
+from ideagora.graphs.reducers import concatenate
 from ideagora.schema import (
     Experiment,
     Idea,
@@ -60,11 +60,11 @@ class DraftsState(TypedDict, total=False):
     """The channels of an agent that writes drafts. Plain JSON values only, as a checkpoint holds them."""
 
     topic: Serialized[Topic]
-    drafts: Annotated[list[Draft], operator.add]
+    drafts: Annotated[list[Draft], concatenate]
     """The ideas, each with its number, best first."""
-    plans: Annotated[list[NumberedPlan], operator.add]
-    failures: Annotated[list[Failure], operator.add]
-    notes: Annotated[list[str], operator.add]
+    plans: Annotated[list[NumberedPlan], concatenate]
+    failures: Annotated[list[Failure], concatenate]
+    notes: Annotated[list[str], concatenate]
 
 
 def failure(reason: str) -> Failure:

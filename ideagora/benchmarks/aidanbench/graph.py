@@ -9,7 +9,6 @@ judgement that cannot be had ends the loop as failed, which is not an ending of 
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Awaitable, Hashable
 from typing import Annotated, TypedDict, TypeVar
 
@@ -26,6 +25,7 @@ from ideagora.benchmarks.aidanbench.turns import Thresholds, Turn, ending_of
 from ideagora.errors import RequestRejected, UnreadableAnswer
 from ideagora.graphs.agent import Failure
 from ideagora.graphs.drafts import failure
+from ideagora.graphs.reducers import concatenate
 from ideagora.graphs.services import Services
 from ideagora.models.usage import usage_label
 from ideagora.schema import Serialized, Topic
@@ -63,16 +63,16 @@ class LoopState(TypedDict, total=False):
     """Plain JSON values only, as a checkpoint holds them."""
 
     topic: Serialized[Topic]
-    answers: Annotated[list[str], operator.add]
-    coherence: Annotated[list[float], operator.add]
-    novelty: Annotated[list[float], operator.add]
-    model_novelty: Annotated[list[float], operator.add]
+    answers: Annotated[list[str], concatenate]
+    coherence: Annotated[list[float], concatenate]
+    novelty: Annotated[list[float], concatenate]
+    model_novelty: Annotated[list[float], concatenate]
     """One for each answer that has been judged."""
     ahead: dict[str, str] | None
     """The next ``answer``, or the ``failure`` to make it."""
     ending: str
     """Why the loop ended; absent until then."""
-    failures: Annotated[list[Failure], operator.add]
+    failures: Annotated[list[Failure], concatenate]
 
 
 Context = Runtime[Services]

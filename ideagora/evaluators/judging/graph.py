@@ -11,7 +11,6 @@ integers only; texts stay with the evaluation and in the caches, verdicts in the
 from __future__ import annotations
 
 import asyncio
-import operator
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypedDict
@@ -23,6 +22,7 @@ from langgraph.types import Send
 from ideagora.errors import IdeagoraError, ModelUnavailable, RequestRejected, UnreadableAnswer
 from ideagora.evaluators.judging.evaluation import Evaluation, Key, Progress
 from ideagora.evaluators.judging.verdict_log import VerdictLog
+from ideagora.graphs.reducers import concatenate
 from ideagora.graphs.services import Services
 
 BATCH = 1024
@@ -48,11 +48,11 @@ class JudgingState(TypedDict, total=False):
 
     round: int
     """Number of rounds drawn."""
-    dropped: Annotated[list[list[Any]], operator.add]
+    dropped: Annotated[list[list[Any]], concatenate]
     """Items that could not be prepared: key and reason."""
-    rows: Annotated[list[list[int]], operator.add]
+    rows: Annotated[list[list[int]], concatenate]
     """What later rounds depend on."""
-    skipped: Annotated[list[list[int]], operator.add]
+    skipped: Annotated[list[list[int]], concatenate]
     """Questions that could not be asked; the graph ends after their step, and the next attempt asks again."""
     queue: list[list[int]]
     """Questions of the round that are still to be asked."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Annotated, Literal, TypedDict
 
 from langgraph.runtime import Runtime
 
 from ideagora.agents.ai_researcher.literature_review import PastAction
 from ideagora.graphs.drafts import Draft, DraftsState
+from ideagora.graphs.reducers import concatenate
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.swiss_ranking import Game
 from ideagora.schema import NoveltyCheck, Paper, Serialized, Topic
@@ -101,14 +101,14 @@ class ResearcherState(DraftsState, total=False):
 
     papers: list[Serialized[Paper]]
     actions: list[Serialized[PastAction]]
-    scores: Annotated[list[Score], operator.add]
+    scores: Annotated[list[Score], concatenate]
     best_papers: list[Serialized[Paper]]
-    seeds: Annotated[list[SeedIdea], operator.add]
-    seed_calls: Annotated[list[int], operator.add]
+    seeds: Annotated[list[SeedIdea], concatenate]
+    seed_calls: Annotated[list[int], concatenate]
     """Numbers of the calls for seeds that were made."""
     duplicates: list[int]
     """Positions of the seeds that repeat an earlier one."""
-    proposals: Annotated[list[Proposal], operator.add]
-    games: Annotated[list[Game], operator.add]
-    filtered: Annotated[list[FilterResult], operator.add]
+    proposals: Annotated[list[Proposal], concatenate]
+    games: Annotated[list[Game], concatenate]
+    filtered: Annotated[list[FilterResult], concatenate]
     next_checks: list[int]

@@ -8,7 +8,6 @@ system starts from a template of code with seed ideas; here papers on the topic 
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Hashable
 from typing import Annotated, Any, TypedDict, cast
 
@@ -28,6 +27,7 @@ from ideagora.agents.plain_ideators import proposed_ideas
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.ai_scientist.novelty_search import build_novelty_search
 from ideagora.graphs.drafts import Draft, DraftsState, no_further_idea, usage_name
+from ideagora.graphs.reducers import concatenate
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import sourced_draft
 from ideagora.graphs.steps.first_plan import design_experiment, paper_briefs, start_experiments
@@ -64,9 +64,9 @@ class ArchiveState(DraftsState, total=False):
     reflections: list[str]
     """The thought of each reflection on it so far."""
     done: bool
-    archive: Annotated[list[RatedDraft], operator.add]
+    archive: Annotated[list[RatedDraft], concatenate]
     """All ideas, each with its number."""
-    checks: Annotated[list[DraftCheck], operator.add]
+    checks: Annotated[list[DraftCheck], concatenate]
 
 
 class NoveltyTask(TypedDict):

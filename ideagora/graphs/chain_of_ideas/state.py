@@ -5,7 +5,6 @@ A checkpoint holds plain JSON values only, so states keep records serialized; ``
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Awaitable
 from typing import Annotated, Any, TypedDict, cast
 
@@ -27,6 +26,7 @@ from ideagora.graphs.chain_of_ideas.records import (
     Redraft,
     Twin,
 )
+from ideagora.graphs.reducers import concatenate, merge
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.literature.relevance import Grades
 from ideagora.models.usage import usage_label
@@ -61,13 +61,13 @@ class BranchState(TypedDict, total=False):
     query: str
     anchor: Serialized[Paper]
     links: Annotated[list[Serialized[Link]], merge_links]
-    readings: Annotated[dict[str, Serialized[Reading]], operator.or_]
-    unread: Annotated[dict[str, str], operator.or_]
+    readings: Annotated[dict[str, Serialized[Reading]], merge]
+    unread: Annotated[dict[str, str], merge]
     """Why a paper could not be read, by paper id."""
-    stopped: Annotated[dict[str, str], operator.or_]
+    stopped: Annotated[dict[str, str], merge]
     pool: list[str]
     """Ids of papers near the chain, which its idea is compared with; each once."""
-    grades: Annotated[Grades, operator.or_]
+    grades: Annotated[Grades, merge]
     """The relevance judge's judgements next to the chain."""
     proposed: dict[str, list[Proposal]]
     """Papers that may extend the chain, best first, by side."""
@@ -192,15 +192,15 @@ class IdeationState(TypedDict, total=False):
     chains: Annotated[dict[str, BranchState], merge_chains]
     """The chains by branch number, as a string."""
     branches: Annotated[list[BranchState], merge_branches]
-    failures: Annotated[list[Failure], operator.add]
-    duels: Annotated[list[Duel], operator.add]
+    failures: Annotated[list[Failure], concatenate]
+    duels: Annotated[list[Duel], concatenate]
     twins: list[Twin]
-    redrafted: Annotated[list[Redraft], operator.add]
+    redrafted: Annotated[list[Redraft], concatenate]
     ranking: list[RankedBranch]
     """The branches, best first."""
-    experiments: Annotated[list[PlannedExperiment], operator.add]
+    experiments: Annotated[list[PlannedExperiment], concatenate]
     pairs: list[LeadPair]
-    leads: Annotated[list[Lead], operator.add]
+    leads: Annotated[list[Lead], concatenate]
 
 
 def new_chain(anchor: Anchor) -> BranchState:

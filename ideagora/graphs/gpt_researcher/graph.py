@@ -7,7 +7,6 @@ its source papers. Further ideas are written one after the other, each different
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Hashable, Mapping
 from typing import Annotated, TypedDict
 
@@ -25,6 +24,7 @@ from ideagora.agents.gpt_researcher.roles import (
 from ideagora.agents.plain_ideators import proposed_ideas
 from ideagora.errors import RunError, UnreadableAnswer
 from ideagora.graphs.drafts import Draft, DraftsState, needs_idea, no_further_idea, usage_name
+from ideagora.graphs.reducers import concatenate
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import sourced_draft
 from ideagora.graphs.steps.first_plan import design_experiment, paper_briefs, start_experiments
@@ -56,7 +56,7 @@ class ResearchState(DraftsState, total=False):
     papers: list[Serialized[Paper]]
     """Papers of the first search."""
     questions: list[Serialized[PlannedQuestion]]
-    answers: Annotated[list[ResearchedQuestion], operator.add]
+    answers: Annotated[list[ResearchedQuestion], concatenate]
 
 
 class QuestionTask(TypedDict):

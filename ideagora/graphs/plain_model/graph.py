@@ -6,7 +6,6 @@ arXiv 2412.17596, supplementary note 5). A second refusal is a failure, never an
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Hashable
 from typing import Annotated, TypedDict
 
@@ -19,6 +18,7 @@ from ideagora.graphs.agent import Failure
 from ideagora.graphs.drafts import failure, usage_name
 from ideagora.graphs.plain_model.replies import refuses, split_reply
 from ideagora.graphs.plain_model.role import KEYWORD_IDEATOR
+from ideagora.graphs.reducers import concatenate
 from ideagora.graphs.services import Services
 from ideagora.models.usage import usage_label
 from ideagora.schema import Serialized, Topic
@@ -41,8 +41,8 @@ class ModelState(TypedDict, total=False):
     """Plain JSON values only, as a checkpoint holds them."""
 
     topic: Serialized[Topic]
-    drafts: Annotated[list[ModelIdea], operator.add]
-    failures: Annotated[list[Failure], operator.add]
+    drafts: Annotated[list[ModelIdea], concatenate]
+    failures: Annotated[list[Failure], concatenate]
 
 
 class IdeaTask(TypedDict):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Annotated, Literal, TypedDict
 
 from langgraph.runtime import Runtime
@@ -11,6 +10,7 @@ from ideagora.agents.portfolio.overview import Overview
 from ideagora.graphs.agent import Failure
 from ideagora.graphs.drafts import NumberedPlan
 from ideagora.graphs.portfolio.members import Member, Operation
+from ideagora.graphs.reducers import concatenate
 from ideagora.graphs.services import Services
 from ideagora.graphs.steps.swiss_ranking import Game
 from ideagora.schema import NoveltyCheck, Paper, Rating, Serialized, Topic
@@ -49,16 +49,16 @@ class PortfolioState(TypedDict, total=False):
     """Plain JSON values only, as a checkpoint holds them. Ideas go by their position in ``members``."""
 
     topic: Serialized[Topic]
-    members: Annotated[list[Member], operator.add]
-    removed: Annotated[list[RemovedIdea], operator.add]
+    members: Annotated[list[Member], concatenate]
+    removed: Annotated[list[RemovedIdea], concatenate]
     rounds: int
     """Rounds of variation begun."""
     tasks: list[Variation]
     """The variations of the current round."""
-    variations: Annotated[list[Variation], operator.add]
+    variations: Annotated[list[Variation], concatenate]
     """Those of all rounds."""
-    games: Annotated[list[Game], operator.add]
-    checks: Annotated[list[IdeaCheck], operator.add]
+    games: Annotated[list[Game], concatenate]
+    checks: Annotated[list[IdeaCheck], concatenate]
     chosen: list[int]
     """The ideas that the portfolio ends with; after ``rank_ideas``, best first."""
     ratings: list[Serialized[Rating]]
@@ -66,9 +66,9 @@ class PortfolioState(TypedDict, total=False):
     """Two coordinates of every member."""
     similarity: list[list[float]]
     """The cosine of every pair of the chosen ideas."""
-    plans: Annotated[list[NumberedPlan], operator.add]
+    plans: Annotated[list[NumberedPlan], concatenate]
     overview: Serialized[Overview]
-    not_covered: Annotated[list[str], operator.add]
+    not_covered: Annotated[list[str], concatenate]
     """The agents for which the library has nothing on the topic."""
-    failures: Annotated[list[Failure], operator.add]
-    notes: Annotated[list[str], operator.add]
+    failures: Annotated[list[Failure], concatenate]
+    notes: Annotated[list[str], concatenate]

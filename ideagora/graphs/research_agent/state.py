@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Annotated, TypedDict
 
 from langgraph.runtime import Runtime
 
 from ideagora.agents.experiment import CostedPlan
+from ideagora.graphs.reducers import concatenate
 from ideagora.graphs.services import Services
 from ideagora.schema import Paper, Serialized, Source, Topic
 
@@ -67,15 +67,15 @@ class DevelopmentState(TypedDict, total=False):
     part: str
     rounds: dict[str, int]
     """Refinements so far, by part."""
-    settled: Annotated[list[str], operator.add]
+    settled: Annotated[list[str], concatenate]
     """Parts that no reviewer wants changed."""
     problem: Problem
     method: Method
     plan: Serialized[CostedPlan]
     suggestions: list[str]
     declined: list[str]
-    reviews: Annotated[list[PartReviewed], operator.add]
-    notes: Annotated[list[str], operator.add]
+    reviews: Annotated[list[PartReviewed], concatenate]
+    notes: Annotated[list[str], concatenate]
 
 
 class ReviewTask(TypedDict):

@@ -7,7 +7,6 @@ between two concepts of it, which a graph of its own develops (``path.py``).
 from __future__ import annotations
 
 import asyncio
-import operator
 from itertools import pairwise
 from typing import Annotated, TypedDict, cast
 
@@ -17,6 +16,7 @@ from langgraph.types import Send
 from ideagora.agents.sci_agents.concepts import TRIPLE_EXTRACTOR, Relation
 from ideagora.errors import AllBranchesFailed, IdeagoraError, UnreadableAnswer
 from ideagora.graphs.drafts import Draft, DraftsState, failure, reasons, usage_name
+from ideagora.graphs.reducers import concatenate
 from ideagora.graphs.sci_agents import concept_graph
 from ideagora.graphs.sci_agents.concept_graph import PaperTriple
 from ideagora.graphs.sci_agents.path import Context, PathState, build_path
@@ -34,7 +34,7 @@ class SciAgentsState(DraftsState, total=False):
     """Plain JSON values only, as a checkpoint holds them."""
 
     papers: list[Serialized[Paper]]
-    triples: Annotated[list[PaperTriple], operator.add]
+    triples: Annotated[list[PaperTriple], concatenate]
     paths: list[list[str]]
     relations: list[list[PaperTriple]]
     """The triples along each path."""

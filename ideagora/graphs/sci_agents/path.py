@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Annotated, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -23,6 +22,7 @@ from ideagora.agents.sci_agents.proposal import (
 )
 from ideagora.errors import UnreadableAnswer
 from ideagora.graphs.drafts import Draft
+from ideagora.graphs.reducers import concatenate
 from ideagora.graphs.services import Services
 from ideagora.graphs.sources import sourced_draft
 from ideagora.graphs.steps.first_plan import paper_briefs, source_papers
@@ -49,10 +49,10 @@ class PathState(TypedDict, total=False):
     ontology: Serialized[Ontology]
     aspects: dict[str, str]
     """Texts of the proposal (``Aspects``), by name."""
-    expanded: Annotated[list[Serialized[AspectView]], operator.add]
+    expanded: Annotated[list[Serialized[AspectView]], concatenate]
     critique: Serialized[Critique]
     draft: Draft
-    notes: Annotated[list[str], operator.add]
+    notes: Annotated[list[str], concatenate]
 
 
 class ExpandTask(TypedDict):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Annotated, NotRequired, TypedDict
 
 from langgraph.runtime import Runtime
@@ -10,6 +9,7 @@ from langgraph.runtime import Runtime
 from ideagora.agents.virsci.ideas import RejectedIdea
 from ideagora.agents.virsci.team import Profile, Statement
 from ideagora.graphs.drafts import DraftsState
+from ideagora.graphs.reducers import concatenate
 from ideagora.graphs.services import Services
 from ideagora.schema import Paper, Serialized, Topic
 
@@ -71,16 +71,16 @@ class VirsciState(DraftsState, total=False):
     papers: list[Serialized[Paper]]
     scientists: list[Scientist]
     """The leader and those invited."""
-    accepted: Annotated[list[int], operator.add]
+    accepted: Annotated[list[int], concatenate]
     team: list[Scientist]
     turn: int
-    statements: Annotated[list[Serialized[Statement]], operator.add]
+    statements: Annotated[list[Serialized[Statement]], concatenate]
     question: str
     round: int
     """Round of ideas, from 0."""
-    proposed: Annotated[list[ShortIdea], operator.add]
+    proposed: Annotated[list[ShortIdea], concatenate]
     candidates: list[ShortIdea]
-    votes: Annotated[list[CastVote], operator.add]
+    votes: Annotated[list[CastVote], concatenate]
     rejected: list[Serialized[RejectedIdea]]
     chosen: list[ShortIdea]
 
