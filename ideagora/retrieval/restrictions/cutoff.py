@@ -88,6 +88,8 @@ class LiteratureFilter:
 
     def excludes(self, paper: Paper) -> bool:
         """Whether a paper is excluded by one of its ids or its title."""
+        if not self.excluded_ids and not self.excluded_titles:
+            return False
         ids = {_id_key(name) for name in (paper.id, paper.arxiv_id, paper.doi, *paper.other_ids) if name}
         return bool(ids & self.excluded_ids) or title_key(paper.title) in self.excluded_titles
 
