@@ -203,8 +203,8 @@ def test_a_folder_that_holds_something_else() -> None:
 def test_a_folder_that_holds_another_run() -> None:
     answered(generate(TOPIC, "--out", "run"))
     before = {path.name: path.read_bytes() for path in Path("run").iterdir()}
-    refused(generate("judging text", "--out", "run"), 1, "another run", f"“{TOPIC}”", "another --out")
-    refused(generate("judging text", "--out", "run", "--fresh"), 1, "another run")
+    refused(generate("judging text", "--out", "run"), 1, "a different run", f"“{TOPIC}”", "another --out")
+    refused(generate("judging text", "--out", "run", "--fresh"), 1, "a different run")
     assert {path.name: path.read_bytes() for path in Path("run").iterdir()} == before
 
 

@@ -630,12 +630,12 @@ def test_a_folder_of_another_run_is_left_alone() -> None:
     with RunFolder(Path("run"), "one") as folder:
         folder.write({"id": "one", "topic": {"text": "first topic"}})
     before = {path.name: path.read_bytes() for path in Path("run").iterdir()}
-    with pytest.raises(RunError, match=r"another run.*“first topic”"), RunFolder(Path("run"), "two"):
+    with pytest.raises(RunError, match=r"a different run.*“first topic”"), RunFolder(Path("run"), "two"):
         pass
     assert {path.name: path.read_bytes() for path in Path("run").iterdir()} == before
     for topic in ("null", '"text"', "{}"):
         Path("run/run.json").write_text(f'{{"id": "one", "topic": {topic}}}', encoding="utf-8")
-        with pytest.raises(RunError, match="another run"), RunFolder(Path("run"), "two"):
+        with pytest.raises(RunError, match="a different run"), RunFolder(Path("run"), "two"):
             pass
 
 
