@@ -296,7 +296,7 @@ _HELP = {
     "incoherent or it repeats an earlier one; --ideas is the maximum. Answers of agents and imported answers "
     "are judged in order. Every verdict is saved, so the same command resumes. model:offline "
     "without --judge runs offline, as a smoke test: no key needed.",
-    "ideabench": "Rank ideas among target papers: IdeaBench (arXiv 2411.02429).\n\n"
+    "ideabench": "Rank ideas against a target paper's own: IdeaBench (arXiv 2411.02429).\n\n"
     "Agents get the abstracts of a paper's references. Judges rank their ideas together with the paper's own "
     "idea (Insight Score) and rate the overlap. Every verdict is saved, so the same command resumes. Without "
     "--model or --judge, everything runs offline, as a smoke test: no key needed.",
