@@ -309,7 +309,7 @@ def test_scoring_an_unchanged_plan_judges_nothing_and_renames_nothing(
     capsys.readouterr()
     again = Benched(rescored=True, only=["i2t"], quiet=False)
     assert (again.code, again.chat.calls) == (0, [])
-    assert "Nothing to judge anew" in capsys.readouterr().err
+    assert "Nothing left to judge" in capsys.readouterr().err
     assert {file.name: file.read_bytes() for file in first.folder.glob("*.json*")} == before
     other = Benched(rescored=True, only=["i2i"], quiet=False)
     assert {one.kind for one in other.verdicts} == {"i2i_motivation", "i2i_plan"}
