@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from ideagora.config import SettingOverrides, Settings
 from ideagora.models.embeddings.weights import MINILM
 from tests.support import command, standin
 from tests.support.each import each_case
@@ -538,3 +539,7 @@ def test_version_is_the_packages() -> None:
     import ideagora
 
     assert command.run(["version"]).out == f"{ideagora.__version__}\n"
+
+
+def test_options_override_settings_that_exist() -> None:
+    assert set(SettingOverrides.__annotations__) <= set(Settings.model_fields)

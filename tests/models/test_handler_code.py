@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -43,11 +44,12 @@ def test_helpers_are_followed_and_libraries_and_strangers_are_not(
 
 
 def test_our_own_handlers_reach_their_helpers() -> None:
-    from ideagora.agents.arena import style
+    from ideagora.agents.arena import judges, style
     from ideagora.agents.chain_of_ideas import forecaster
 
-    for role in (forecaster.FORECASTER, style.RESTYLE):
+    for role in (forecaster.FORECASTER, style.RESTYLE, judges.IDEA_JUDGE):
         reached = {file.name for file in handler_files(role.offline)}
-        assert Path(role.offline.__code__.co_filename).name in reached
+        function = role.offline.func if isinstance(role.offline, partial) else role.offline
+        assert Path(function.__code__.co_filename).name in reached
         assert len(reached) > 1
         assert not reached & {"run_job.py", "client.py", "role.py"}

@@ -6,7 +6,7 @@ import ast
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -16,13 +16,17 @@ _LIBRARIES = tuple(Path(sysconfig.get_paths()[name]) for name in ("stdlib", "pur
 
 def handler_files(handler: Callable[..., Any]) -> list[Path]:
     """The files, sorted, without libraries (a run records their versions)."""
-    top = _file_of(sys.modules.get(str(getattr(handler, "__module__", "")).partition(".")[0]))
+    function = handler.func if isinstance(handler, partial) else handler
+    top = _file_of(sys.modules.get(str(getattr(function, "__module__", "")).partition(".")[0]))
     files: set[Path] = set()
     seen: set[int] = set()
     waiting: list[Any] = [handler]
     while waiting:
         value = waiting.pop()
         value = getattr(value, "__func__", getattr(value, "__wrapped__", value))
+        if isinstance(value, partial):
+            waiting += [value.func, *value.args, *value.keywords.values()]
+            continue
         file = _file_of(value)
         if id(value) in seen or file is None or not _is_own(file, top):
             continue
