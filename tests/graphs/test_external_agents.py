@@ -742,7 +742,7 @@ async def test_a_file_gives_the_ideas_of_the_topic_and_names_the_nearest_other(r
     assert record["usage"]["total"]["calls"] == 0
     assert record["offline"] is False
     with pytest.raises(
-        AgentFailed, match="it has 2 for 1 other topics, the closest “tool use by language models”"
+        AgentFailed, match="Topics of its ideas: 1, the closest “tool use by language models”"
     ):
         await run(WAYS["ideas"], Topic(text="protein folding"), folder="other")
 

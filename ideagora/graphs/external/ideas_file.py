@@ -89,8 +89,8 @@ def _select_topic(ideas: tuple[Idea, ...], topic: str, name: str, problems: list
     topics = {_key(idea.topic): idea.topic for idea in ideas}
     near = difflib.get_close_matches(wanted, topics, n=1, cutoff=0.0)
     raise AgentFailed(
-        f"{name} has no idea for the topic “{one_line(topic, 80)}”; it has {len(ideas)} for {len(topics)} "
-        f"other topics, the closest “{one_line(topics[near[0]], 80)}”."
+        f"{name} has no idea for the topic “{one_line(topic, 80)}”. Topics of its ideas: {len(topics)}, the "
+        f"closest “{one_line(topics[near[0]], 80)}”. Use one of these."
     )
 
 
