@@ -115,7 +115,7 @@ def check(
 
     Uses the offline model and the starter corpus, so it costs nothing. Exits with 1 if a check fails.
     """
-    from ideagora.commands.check_agent import run
+    from ideagora.commands.checks.agent import run
 
     flags: SettingOverrides = {"home": home, "agent_timeout": agent_timeout}
     raise typer.Exit(run(agent, tuple(topic or ()), flags, as_json))

@@ -43,7 +43,7 @@ def check(
     home: options.Home = None,
 ) -> None:
     """Test a literature source: what works, what does not, and how to fix it."""
-    from ideagora.commands.check_source import check
+    from ideagora.commands.checks.source import check
 
     raise typer.Exit(check(source, query, {"home": home}, as_json))
 

@@ -90,7 +90,7 @@ def doctor(
     home: options.Home = None,
 ) -> None:
     """Check the installation: what is set up, what is missing, and how to fix it."""
-    from ideagora.commands.doctor import run
+    from ideagora.commands.checks.doctor import run
 
     raise typer.Exit(run(as_json, {"home": home}))
 
@@ -200,7 +200,7 @@ def run() -> None:
 
 def _exit_interrupted() -> None:
     """Exit without waiting for threads, which a further interrupt may have left running."""
-    from ideagora.commands.interrupts import exit_now
+    from ideagora.commands.shared.interrupts import exit_now
 
     exit_now(INTERRUPTED)
 

@@ -12,9 +12,14 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.text import Text
 
-from ideagora.commands.interrupts import run_async
-from ideagora.commands.judging import costs_nothing, open_resources, print_expected_cost, result_or_exit_code
-from ideagora.commands.preloading import preloading
+from ideagora.commands.shared.interrupts import run_async
+from ideagora.commands.shared.judging import (
+    costs_nothing,
+    open_resources,
+    print_expected_cost,
+    result_or_exit_code,
+)
+from ideagora.commands.shared.preloading import preloading
 from ideagora.config import SettingOverrides, Settings, load_settings
 from ideagora.errors import BudgetExhausted, SettingsError
 from ideagora.evaluators.arena.entries.contestants import choose_topics, resolve_contestants

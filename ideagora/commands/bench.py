@@ -24,9 +24,14 @@ from ideagora.benchmarks.running.records import BenchmarkResources, BenchmarkRun
 from ideagora.benchmarks.running.rescore import judged_already, load_run, rescore
 from ideagora.benchmarks.running.run import problem_notes, run_benchmark
 from ideagora.benchmarks.running.selection import Selection
-from ideagora.commands.interrupts import run_async
-from ideagora.commands.judging import costs_nothing, open_resources, print_expected_cost, result_or_exit_code
-from ideagora.commands.preloading import preloading
+from ideagora.commands.shared.interrupts import run_async
+from ideagora.commands.shared.judging import (
+    costs_nothing,
+    open_resources,
+    print_expected_cost,
+    result_or_exit_code,
+)
+from ideagora.commands.shared.preloading import preloading
 from ideagora.config import SettingOverrides, Settings, load_settings
 from ideagora.errors import BudgetExhausted, UsageError
 from ideagora.evaluators.arena.entries.contestants import resolve_contestants

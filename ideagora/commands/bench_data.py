@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 from rich.text import Text
 
-from ideagora.commands.interrupts import run_async
-from ideagora.commands.judging import result_or_exit_code
+from ideagora.commands.shared.interrupts import run_async
+from ideagora.commands.shared.judging import result_or_exit_code
 from ideagora.config import SettingOverrides, load_settings
 from ideagora.errors import UsageError
 from ideagora.report.console import plain

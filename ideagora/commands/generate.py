@@ -13,8 +13,8 @@ from pydantic import ValidationError
 from rich.console import Console
 from rich.text import Text
 
-from ideagora.commands.interrupts import run_async
-from ideagora.commands.preloading import preloading
+from ideagora.commands.shared.interrupts import run_async
+from ideagora.commands.shared.preloading import preloading
 from ideagora.config import SettingOverrides, Settings, load_settings
 from ideagora.errors import BudgetExhausted, IdeagoraError, SettingsError, TopicNotCovered, UsageError
 from ideagora.graphs.agent import with_ideas

@@ -9,7 +9,7 @@ import warnings
 
 import pytest
 
-from ideagora.commands.interrupts import run_async
+from ideagora.commands.shared.interrupts import run_async
 
 
 def test_an_interrupt_cancels_the_work_without_warnings_about_what_had_not_begun() -> None:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ideagora.commands import preloading as module
-from ideagora.commands.preloading import preloading
+from ideagora.commands.shared import preloading as module
+from ideagora.commands.shared.preloading import preloading
 from ideagora.models.transport.openai_resources import PACKAGE
 
 

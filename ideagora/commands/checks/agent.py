@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 from rich.text import Text
 
-from ideagora.commands.interrupts import run_async
+from ideagora.commands.shared.interrupts import run_async
 from ideagora.config import SettingOverrides, Settings, load_settings
 from ideagora.errors import IdeagoraError
 from ideagora.graphs.agent import Agent

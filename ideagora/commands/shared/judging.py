@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from rich.console import Console
 from rich.text import Text
 
-from ideagora.commands.interrupts import INTERRUPTED
+from ideagora.commands.shared.interrupts import INTERRUPTED
 from ideagora.config import Settings
 from ideagora.errors import BudgetExhausted, IdeagoraError
 from ideagora.graphs.generate import library_session
