@@ -16,7 +16,7 @@ from rich.text import Text
 from ideagora.errors import IdeagoraError, SettingsError, UsageError
 from ideagora.graphs.agent import Agent
 from ideagora.graphs.external.loading.entry_points import installed_agents, source_of
-from ideagora.graphs.run_folder import folder_error
+from ideagora.graphs.files import folder_error
 from ideagora.registry import AGENTS, find_agent
 from ideagora.report.console import plain, print_error
 from ideagora.report.drawings.graph_drawing import LEGEND, draw_graph, to_mermaid, to_svg, to_text

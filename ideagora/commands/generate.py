@@ -18,6 +18,7 @@ from ideagora.commands.shared.preloading import preloading
 from ideagora.config import SettingOverrides, Settings, load_settings
 from ideagora.errors import BudgetExhausted, IdeagoraError, SettingsError, TopicNotCovered, UsageError
 from ideagora.graphs.agent import with_ideas
+from ideagora.graphs.files import folder_error
 from ideagora.graphs.generate import (
     Outcome,
     TopicFields,
@@ -27,7 +28,7 @@ from ideagora.graphs.generate import (
     library_session,
     read_topics,
 )
-from ideagora.graphs.run_folder import RunFolder, folder_error
+from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.task import Task
 from ideagora.importing.steering import read_steering
 from ideagora.registry import find_agent

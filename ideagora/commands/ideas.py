@@ -18,7 +18,7 @@ from rich.text import Text
 
 from ideagora.config import SettingOverrides, load_settings
 from ideagora.errors import IdeagoraError, IdeasFileError, UsageError
-from ideagora.graphs.run_folder import folder_error, make_private, write_atomically
+from ideagora.graphs.files import folder_error, make_private, write_atomically
 from ideagora.importing import Imported, Problem, find_ideas, read_all, read_ideas
 from ideagora.importing.formats import FORMATS
 from ideagora.importing.idea_ids import CollectedIdeas

@@ -77,7 +77,7 @@ def _open_store(
         fill: add the starter corpus first, so that later papers are matched against it.
         copy_if_read_only: use a temporary copy if the store is read-only.
     """
-    from ideagora.graphs.run_folder import make_private
+    from ideagora.graphs.files import make_private
     from ideagora.models.embeddings.embedder import load_embedder
     from ideagora.retrieval.factory import add_starter_corpus
     from ideagora.retrieval.store.store import Store

@@ -23,7 +23,7 @@ from ideagora.evaluators.agreement.ballots import (
 )
 from ideagora.evaluators.arena.folder import as_judged
 from ideagora.evaluators.judging.verdict_files import read_verdicts, verdict_lines
-from ideagora.graphs.run_folder import folder_error, write_atomically
+from ideagora.graphs.files import folder_error, write_atomically
 from ideagora.report.console import plain, print_error
 from ideagora.schema import Idea
 

@@ -13,7 +13,9 @@ from pydantic import ValidationError
 
 from ideagora.config import Settings
 from ideagora.errors import EmptyTopic, IdeagoraError, TopicError, UsageError
-from ideagora.graphs.run_folder import RunFolder, make_private, read_events
+from ideagora.graphs.event_log import read_events
+from ideagora.graphs.files import make_private
+from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.runtime.job import RunResources
 from ideagora.graphs.task import Task, run_task
 from ideagora.models.budget import create_budget

@@ -1,7 +1,7 @@
 """A run's folder: its lock and its files, which stay consistent if the process is killed.
 
 run.json             settings, versions, prompt hashes, seed, usage, status
-events.jsonl         one event per line
+events.jsonl         the events, see ``event_log``
 ideas.jsonl          ideas, best first
 report.md, .html     written from the files above
 checkpoints.sqlite   LangGraph's checkpoints
@@ -16,18 +16,18 @@ import logging
 import os
 import re
 import shlex
-import sqlite3
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import Any, cast
+from typing import cast
 
 from filelock import FileLock, Timeout
 
-from ideagora.errors import FolderUnusable, RunBusy, RunError
+from ideagora.errors import RunBusy, RunError
+from ideagora.graphs.event_log import EventLog
+from ideagora.graphs.files import folder_error, make_private, write_atomically
 from ideagora.graphs.run_fields import RunFields
 from ideagora.models.redact import one_line
 from ideagora.schema import Idea
@@ -51,7 +51,7 @@ class RunFolder:
         self._replaces = replaces
         """The identity of an earlier run that this one may replace in the folder."""
         self._lock: FileLock | None = None
-        self._events: FileIO | None = None
+        self._events = EventLog(path / "events.jsonl")
 
     def __enter__(self) -> RunFolder:
         try:
@@ -75,9 +75,7 @@ class RunFolder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._events is not None:
-            self._events.close()
-            self._events = None
+        self._events.close()
         if self._lock is not None:
             self._lock.release()
 
@@ -93,17 +91,13 @@ class RunFolder:
             )
 
     def _prepare(self) -> None:
-        """Write the owner, drop an incomplete event, and open the file of events."""
+        """Write the owner, and open the events."""
         self._check_content()
         if (self.path / "run.json").exists() and self.read() is None:
             self._set_aside()
         command = one_line(shlex.join(["ideagora", *_without_queries(sys.argv[1:])]), 200)
         (self.path / OWNER).write_text(f"process {os.getpid()}: {command}\n", encoding="utf-8")
-        events = self.path / "events.jsonl"
-        write_atomically(
-            events, (json.dumps(event, ensure_ascii=False) + "\n" for event in _read_objects(events))
-        )
-        self._events = events.open("ab", buffering=0)  # else a full disk would show only at closing
+        self._events.open()
 
     def _set_aside(self) -> None:
         """Rename an unreadable record, and the ideas beside it."""
@@ -164,34 +158,39 @@ class RunFolder:
             raise folder_error(self.path, error) from None
 
     def log(self, event: Event) -> None:
-        """Append an event, unbuffered."""
-        assert self._events is not None, "the folder is not open"
-        line = json.dumps({"time": now(), **event}, ensure_ascii=False) + "\n"
+        """Append an event with the time."""
         try:
-            self._events.write(line.encode("utf-8", "backslashreplace"))
+            self._events.append({"time": now(), **event})
         except OSError as error:
             raise folder_error(self.path, error) from None
 
     def events(self) -> Iterator[Event]:
         """All events so far, read from the disk one by one."""
-        return read_events(self.path / "events.jsonl")
+        return self._events.read()
+
+    @property
+    def has_lost_events(self) -> bool:
+        """Whether events from before the checkpoints were missing or unreadable when it was opened."""
+        return self._events.is_damaged and any(self._checkpoints())
 
     def clear(self) -> None:
         """Delete checkpoints, events and results, to begin again; cached answers are not in the folder."""
-        assert self._events is not None, "the folder is not open"
         # run.json first: without it the run begins again, whatever a kill leaves behind.
         for name in ("run.json", "ideas.jsonl", "report.md", "report.html"):
             (self.path / name).unlink(missing_ok=True)
         retried = [event for event in self.events() if event["event"] == "asked anew"]
-        self._events.truncate(0)
+        self._events.clear()
         for event in retried:  # part of the keys of this run's answers
             self.log(event)
         self.delete_checkpoints()
 
     def delete_checkpoints(self) -> None:
         """Delete the graph's checkpoints, so that it begins at its first node."""
-        for file in self.path.glob("checkpoints.sqlite*"):
+        for file in self._checkpoints():
             file.unlink()
+
+    def _checkpoints(self) -> Iterator[Path]:
+        return self.path.glob("checkpoints.sqlite*")
 
     def _write(self, name: str, text: str) -> None:
         try:
@@ -208,52 +207,3 @@ def _without_queries(arguments: Sequence[str]) -> list[str]:
 def _topic_of(record: RunFields) -> str:
     topic = record.get("topic")
     return str(topic.get("text", "?"))[:60] if isinstance(topic, dict) else "?"
-
-
-def folder_error(path: Path, error: OSError | sqlite3.Error) -> FolderUnusable:
-    """The error as one line, with advice."""
-    reason = getattr(error, "strerror", None) or error
-    return FolderUnusable(
-        f"{path} cannot be used: {reason}. Free space or choose a writable folder (--out, --home)."
-    )
-
-
-def make_private(folder: Path) -> None:
-    """Create a folder and its missing parents, accessible only to the user."""
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    for path in reversed(missing):
-        path.mkdir(mode=0o700, exist_ok=True)
-    if not folder.is_dir():
-        folder.mkdir()  # raises the reason
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
-def write_atomically(path: Path, text: str | Iterable[str]) -> None:
-    """Write a temporary file and rename it, so that readers see either the old or the new text."""
-    temporary = path.with_name(f".{path.name}.new")
-    with open(temporary, "w", encoding="utf-8", opener=_private) as file:
-        file.writelines([text] if isinstance(text, str) else text)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
-
-
-def read_events(path: Path) -> Iterator[Event]:
-    """Yield the events of a file, without unreadable lines such as an incomplete last one."""
-    return (cast("Event", event) for event in _read_objects(path) if isinstance(event.get("event"), str))
-
-
-def _read_objects(path: Path) -> Iterator[dict[str, Any]]:
-    if not path.exists():
-        return
-    with path.open(encoding="utf-8", errors="replace", newline="\n") as file:
-        for line in file:
-            try:
-                event = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(event, dict):
-                yield event

@@ -29,6 +29,7 @@ from ideagora.errors import (
     UsageError,
 )
 from ideagora.graphs.agent import Agent
+from ideagora.graphs.event_log import read_events
 from ideagora.graphs.external import python_agent
 from ideagora.graphs.external.answer_schema import build_model
 from ideagora.graphs.external.command.subprocess import CommandSession, environment
@@ -36,7 +37,7 @@ from ideagora.graphs.external.in_process import stdout_guard
 from ideagora.graphs.external.loading.entry_points import installed_agents
 from ideagora.graphs.external.python_process import child, describe, parent
 from ideagora.graphs.external.python_process.location import AgentLocation, make_order
-from ideagora.graphs.run_folder import RunFolder, read_events
+from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.runtime.job import RunResources
 from ideagora.graphs.task import Task, run_task
 from ideagora.models.chat_models import ScriptedChatModel

@@ -34,8 +34,10 @@ from ideagora.errors import (
 )
 from ideagora.graphs.chain_of_ideas.chains.growth import grow
 from ideagora.graphs.chain_of_ideas.state import new_chain
+from ideagora.graphs.event_log import read_events
+from ideagora.graphs.files import write_atomically
 from ideagora.graphs.generate import LONGEST_TOPIC, check_topic, folder_for, generate, read_topics
-from ideagora.graphs.run_folder import RunFolder, read_events, write_atomically
+from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.task import Task
 from ideagora.models.chat_models import ScriptedCall, ScriptedChatModel
 from ideagora.models.embeddings.hash_embedder import HashEmbedder
@@ -651,6 +653,30 @@ def test_a_line_that_a_kill_cut_short_is_mended() -> None:
         notes = [event["text"] for event in folder.events() if event["event"] == "note"]
         assert notes == ["whole \u2028 line", "next"]
     assert events.read_bytes().startswith(whole)
+
+
+def test_lost_events_are_noticed_if_there_are_checkpoints() -> None:
+    with RunFolder(Path("run"), "one") as folder:
+        folder.write({"id": "one"})
+        folder.log({"event": "begin"})
+        folder.log({"event": "note", "label": None, "text": "7 papers"})
+    path, checkpoints = Path("run/events.jsonl"), Path("run/checkpoints.sqlite")
+    whole = path.read_bytes()
+    damages = {
+        "another digit": whole.replace(b"7 papers", b"9 papers"), "cut short": whole[:-3], "emptied": b"",
+        "joined lines": whole.replace(b"\n", b" ", 1),
+    }  # fmt: skip
+    for name, content in damages.items():
+        for has_checkpoints in (True, False):
+            path.write_bytes(content)
+            checkpoints.touch() if has_checkpoints else checkpoints.unlink()
+            with RunFolder(Path("run"), "one") as folder:
+                assert folder.has_lost_events is has_checkpoints, name
+    checkpoints.touch()
+    for content in (whole, re.sub(rb', "crc32": \d+', b"", whole)):  # as written now, and by earlier versions
+        path.write_bytes(content)
+        with RunFolder(Path("run"), "one") as folder:
+            assert not folder.has_lost_events
 
 
 def test_a_write_that_fails_leaves_what_was_there(monkeypatch: pytest.MonkeyPatch) -> None:

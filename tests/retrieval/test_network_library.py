@@ -13,6 +13,7 @@ import pytest
 from ideagora.commands.generate import Request, run
 from ideagora.config import SettingOverrides, Settings, load_settings
 from ideagora.errors import LibraryError, SettingsError, SourceUnavailable
+from ideagora.graphs.event_log import read_events
 from ideagora.models.embeddings.hash_embedder import HashEmbedder
 from ideagora.retrieval.factory import open_library
 from ideagora.retrieval.library import Library
@@ -430,7 +431,7 @@ def test_a_replay_gives_the_same_without_a_request_when_all_pages_are_too_old(
             )  # fmt: skip
             assert run(asked) == 1, "there is no lead in papers that all say the same"
             capsys.readouterr()
-            events = map(json.loads, (tmp_path / name / "events.jsonl").read_text().splitlines())
+            events = read_events(tmp_path / name / "events.jsonl")
             return sorted({event["key"] for event in events if event["event"] == "call"})
 
         first = made("first")

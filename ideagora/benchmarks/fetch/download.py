@@ -23,7 +23,7 @@ from ideagora import __version__
 from ideagora.benchmarks.fetch.hub import TIMEOUT, hub_errors
 from ideagora.benchmarks.fetch.listing import Listing, RemoteFile, megabytes
 from ideagora.errors import FolderUnusable, RunBusy, SourceRejected, SourceUnavailable
-from ideagora.graphs.run_folder import make_private
+from ideagora.graphs.files import make_private
 
 if TYPE_CHECKING:
     import httpx

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from ideagora.benchmarks.benchmark import WORDING, Measure, Wording
 from ideagora.errors import RunError
-from ideagora.graphs.run_folder import folder_error, write_atomically
+from ideagora.graphs.files import folder_error, write_atomically
 from ideagora.schema import Usage
 
 RESULTS_FILE = "results.json"

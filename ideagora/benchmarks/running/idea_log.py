@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from ideagora.errors import RunError
-from ideagora.graphs.run_folder import folder_error, write_atomically
+from ideagora.graphs.files import folder_error, write_atomically
 from ideagora.schema import Idea, stable_id
 
 IDEAS_FILE = "ideas.jsonl"

@@ -16,8 +16,9 @@ from rich.text import Text
 from ideagora.commands.shared.interrupts import INTERRUPTED
 from ideagora.config import Settings
 from ideagora.errors import BudgetExhausted, IdeagoraError
+from ideagora.graphs.files import folder_error
 from ideagora.graphs.generate import library_session
-from ideagora.graphs.run_folder import RunFolder, folder_error
+from ideagora.graphs.run_folder import RunFolder
 from ideagora.report.arena.progress import ArenaProgress
 from ideagora.report.console import plain, print_error
 

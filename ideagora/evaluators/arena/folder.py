@@ -13,8 +13,9 @@ from ideagora.evaluators.arena.entries.lineup import PARTS, Contestant, Lineup, 
 from ideagora.evaluators.arena.entries.selection import flag_injections
 from ideagora.evaluators.arena.leaderboard.records import ContestantFields, Leaderboard, leaderboard_from_json
 from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE, recover_verdicts
+from ideagora.graphs.files import folder_error, write_atomically
 from ideagora.graphs.run_fields import RunFields
-from ideagora.graphs.run_folder import RunFolder, folder_error, write_atomically
+from ideagora.graphs.run_folder import RunFolder
 from ideagora.models.cache.retry_failed import keys_to_retry
 from ideagora.schema import Idea, Serialized, Topic, Usage, Verdict
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from ideagora.errors import UsageError
-from ideagora.graphs.run_folder import folder_error
+from ideagora.graphs.files import folder_error
 from ideagora.schema import Verdict
 
 VERDICTS_FILE = "verdicts.jsonl"

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from ideagora.evaluators.judging.verdict_files import VERDICTS_FILE
-from ideagora.graphs.run_folder import folder_error, write_atomically
+from ideagora.graphs.files import folder_error, write_atomically
 from ideagora.schema import Verdict
 
 

@@ -18,8 +18,9 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from ideagora.errors import IdeagoraError
+from ideagora.graphs.files import folder_error
 from ideagora.graphs.run_fields import RunFields
-from ideagora.graphs.run_folder import RunFolder, folder_error, now
+from ideagora.graphs.run_folder import RunFolder, now
 from ideagora.graphs.runtime.checkpoints import DamagedCheckpoints, last_state, open_saver
 from ideagora.graphs.runtime.events import StepEvents
 from ideagora.graphs.runtime.job import Job, RunResources
@@ -92,8 +93,8 @@ async def run_job(
         library.begin_run(run.on_event, folder.events() if run.resumes else (), job.identity)
     try:
         outages = await _run_graph(job, graph, folder, library, client, run)
-        if run.changes:
-            record["notes"] = [restart_note(run.changes), *record["notes"]]
+        if run.restart_reason:
+            record["notes"] = [run.restart_reason, *record["notes"]]
         return outages
     except BaseException as error:
         record |= {"status": failure_status(error), "error": error_text(error)}
@@ -117,8 +118,8 @@ class _Run:
     on_event: Listener
     resumes: bool
     """Whether the graph continues after an interruption."""
-    changes: list[str]
-    """Why the graph begins again although the run was only interrupted."""
+    restart_reason: str | None
+    """Why the graph begins again although the run was only interrupted; goes into the report."""
 
 
 def _create_client(
@@ -145,11 +146,11 @@ def _begin_run(job: Job, folder: RunFolder, listener: Listener, budget: Budget) 
     record, tracker = first_record(job, previous), UsageTracker()
     tracker.restore(folder.events())
     budget.include(str(folder.path), tracker)
-    changed = changes(previous, record) if previous.get("status") in _RESUMABLE else []
-    resumes = _can_resume(previous.get("status"), job, folder) and not changed
-    if changed:
+    reason = _restart_reason(previous, record, folder) if previous.get("status") in _RESUMABLE else None
+    resumes = _can_resume(previous.get("status"), job, folder) and reason is None
+    if reason is not None:
         folder.delete_checkpoints()
-        log.warning("%s: %s", folder.path, restart_note(changed))
+        log.warning("%s: %s", folder.path, reason)
     folder.write({**record, "usage": tracker.summary()})
     outages = Outages(folder.events() if resumes else ())
 
@@ -161,7 +162,16 @@ def _begin_run(job: Job, folder: RunFolder, listener: Listener, budget: Budget) 
     if not resumes:
         tracker.restore([{"event": "begin"}])
         on_event({"event": "begin"})
-    return _Run(record, tracker, outages, on_event, resumes, changed)
+    return _Run(record, tracker, outages, on_event, resumes, reason)
+
+
+def _restart_reason(previous: RunFields, record: RunFields, folder: RunFolder) -> str | None:
+    """Why an interrupted run begins again instead of continuing; ``None``: it continues."""
+    if changed := changes(previous, record):
+        return restart_note(changed)
+    if folder.has_lost_events:
+        return "Started again from the cache, since events.jsonl is damaged."
+    return None
 
 
 async def _run_graph(

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ideagora.benchmarks.benchmark import Benchmark
-from ideagora.graphs.run_folder import folder_error, write_atomically
+from ideagora.graphs.files import folder_error, write_atomically
 from ideagora.report.export import require_library
 from ideagora.report.export.card import render_card
 from ideagora.report.export.record import Cell, ExportedRun, load_exported_run

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ideagora.benchmarks.benchmark import Benchmark
 from ideagora.evaluators.judging.asking import REFUSED, UNREADABLE
-from ideagora.graphs.run_folder import folder_error
+from ideagora.graphs.files import folder_error
 from ideagora.report.export import require_library
 from ideagora.report.export.record import (
     NOT_JUDGED,
