@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from ideagora.evaluators.statistics.comparisons import Comparisons
+from ideagora.evaluators.statistics.ratings.bradley_terry_fit import fit
 from ideagora.evaluators.statistics.ratings.ratings import POINTS
-from ideagora.evaluators.statistics.ratings.strengths import fit
 
 IDEA_SPREAD = 0.8
 """Standard deviation, in logits, of ideas around their agent's strength."""

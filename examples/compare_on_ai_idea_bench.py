@@ -11,7 +11,7 @@ import sys
 from dataclasses import replace
 
 from ideagora.commands.bench import Request, results_of
-from ideagora.report.bench.tables import markdown_table
+from ideagora.report.bench.table_exports import markdown_table
 
 AGENTS = ("direct", "rag", "chain-of-ideas")
 TABLES = {

@@ -35,7 +35,7 @@ from ideagora.graphs.external.answer_schema import build_model
 from ideagora.graphs.external.command.subprocess import CommandSession, environment
 from ideagora.graphs.external.in_process import stdout_guard
 from ideagora.graphs.external.loading.entry_points import installed_agents
-from ideagora.graphs.external.python_process import child, describe, parent
+from ideagora.graphs.external.python_process import agent_process, child, describe
 from ideagora.graphs.external.python_process.location import AgentLocation, make_order
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.runtime.job import RunResources
@@ -544,7 +544,7 @@ async def test_calls_of_asynchronous_code_run_side_by_side(run: Run, monkeypatch
             raise
         return str(ask["model"])
 
-    monkeypatch.setattr(parent, "_answer_question", answered)
+    monkeypatch.setattr(agent_process, "_answer_question", answered)
     ideas, _, _ = await run(f"{PROCESS}:asks_side_by_side")
     assert ideas[0].extra["texts"] == ["prompt 0", "prompt 1", "prompt 2"]
     assert given_up.is_set(), "a call that the agent gives up is given up here too"

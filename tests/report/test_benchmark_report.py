@@ -21,7 +21,7 @@ from ideagora.benchmarks.results.records import AgentSummary, BenchmarkResult, C
 from ideagora.report.bench.cells import parts, reasons
 from ideagora.report.bench.label_placement import Label, place_labels
 from ideagora.report.bench.page import write_benchmark_report, write_report
-from ideagora.report.bench.tables import csv_comparisons, csv_table, latex_table, markdown_table
+from ideagora.report.bench.table_exports import csv_comparisons, csv_table, latex_table, markdown_table
 from ideagora.report.bench.terminal import terminal_table
 from ideagora.report.drawings.plots import plot_figure
 from ideagora.schema import Usage, Verdict

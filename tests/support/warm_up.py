@@ -11,6 +11,7 @@ from __future__ import annotations
 import gc
 
 gc.disable()  # collections take a sixth of the time of imports
+import platform
 from functools import cache
 
 import chromadb
@@ -50,6 +51,7 @@ from tests.support.growth import modules
 
 process_embedder.start_early = lambda setting: None  # most commands find all vectors in the cache
 list(modules())  # imports them
+platform.processor()  # starts the program uname
 starter_corpus()
 tls_context()
 tls_context(trust_env=False)

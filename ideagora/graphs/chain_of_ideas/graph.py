@@ -18,9 +18,9 @@ from ideagora.agents.arena.judges import IDEA_JUDGE
 from ideagora.agents.views import idea_view
 from ideagora.errors import AllBranchesFailed, UnreadableAnswer
 from ideagora.graphs.agent import Failure
-from ideagora.graphs.chain_of_ideas import direction, experiment, leads, twins
+from ideagora.graphs.chain_of_ideas import direction, duplicate_ideas, experiment, leads
 from ideagora.graphs.chain_of_ideas.branch import build_branch
-from ideagora.graphs.chain_of_ideas.chains import anchors, extension, growth
+from ideagora.graphs.chain_of_ideas.chains import anchors, growth, proposals
 from ideagora.graphs.chain_of_ideas.choice import novelty_key, rank_branches, score_duels
 from ideagora.graphs.chain_of_ideas.loading import load_topic
 from ideagora.graphs.chain_of_ideas.records import Duel
@@ -106,7 +106,7 @@ def settle(state: IdeationState) -> IdeationState:
 
 def after_verdicts(state: IdeationState) -> list[Hashable | Send]:
     """Draft duplicates again, once; then choose."""
-    return [*twins.start_redrafts(state)] or ["choose"]
+    return [*duplicate_ideas.start_redrafts(state)] or ["choose"]
 
 
 def join_redrafts(state: IdeationState) -> IdeationState:
@@ -193,16 +193,16 @@ def build_graph() -> StateGraph[IdeationState, Services, IdeationState, Ideation
     graph.add_node("plan_queries", anchors.plan_queries)
     graph.add_node("find_anchors", anchors.find_anchors)
     graph.add_node("place_anchors", growth.place_anchors)
-    graph.add_node("extend_chain", extension.extend_chain)
+    graph.add_node("extend_chain", proposals.extend_chain)
     graph.add_node("grow", growth.grow)
     graph.add_node("study_chain", direction.study_chain)
     graph.add_node("find_cures", direction.find_cures)
     graph.add_node("explore_branch", explore_branch)
     graph.add_node("gather", gather)
     graph.add_node("judge_pair", judge_pair)
-    graph.add_node("find_twins", twins.find_twins)
+    graph.add_node("find_twins", duplicate_ideas.find_twins)
     graph.add_node("settle", settle)
-    graph.add_node("redraft_twin", twins.redraft_twin)
+    graph.add_node("redraft_twin", duplicate_ideas.redraft_twin)
     graph.add_node("join_redrafts", join_redrafts)
     graph.add_node("choose_pairs", choose_pairs)
     graph.add_node("make_lead", make_lead)

@@ -45,6 +45,6 @@ def load_agent(location: AgentLocation) -> Agent:
 
 
 def _build_graph(location: AgentLocation, name: str, code: str, step: str) -> Any:
-    from ideagora.graphs.external.python_process.parent import build_graph  # LangGraph takes a second
+    from ideagora.graphs.external.python_process.agent_process import build_graph  # LangGraph takes a second
 
     return build_graph(location, name, code, step)

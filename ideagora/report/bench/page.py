@@ -38,7 +38,7 @@ from ideagora.report.bench.plots import (
     means_plot,
     trade_off_plot,
 )
-from ideagora.report.bench.tables import (
+from ideagora.report.bench.table_exports import (
     csv_categories,
     csv_comparisons,
     csv_table,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ideagora.benchmarks.results.records import BenchmarkResult
-from ideagora.report.bench.tables import markdown_table
+from ideagora.report.bench.table_exports import markdown_table
 from ideagora.report.export.record import ExportedRun
 from ideagora.report.text_cleaning import escape_markdown as escaped
 from ideagora.report.text_cleaning import hide_folders

@@ -22,9 +22,9 @@ from ideagora.evaluators.statistics.agreement.coefficients import (
 )
 from ideagora.evaluators.statistics.comparisons import TIE
 from ideagora.evaluators.statistics.figures import Chosen, Figure, jackknife, missing_figure
+from ideagora.evaluators.statistics.ratings.bradley_terry_fit import topic_wins
 from ideagora.evaluators.statistics.ratings.matches import score_range
 from ideagora.evaluators.statistics.ratings.ratings import bradley_terry
-from ideagora.evaluators.statistics.ratings.strengths import topic_wins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

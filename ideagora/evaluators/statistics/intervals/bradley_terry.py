@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ideagora.evaluators.statistics.intervals.clustered import LEVEL, Intervals, agents_alone, intervals
-from ideagora.evaluators.statistics.ratings.ratings import POINTS, bradley_terry
-from ideagora.evaluators.statistics.ratings.strengths import (
+from ideagora.evaluators.statistics.ratings.bradley_terry_fit import (
     PRIOR,
     fit,
     information,
@@ -20,6 +19,7 @@ from ideagora.evaluators.statistics.ratings.strengths import (
     topic_wins,
     with_prior,
 )
+from ideagora.evaluators.statistics.ratings.ratings import POINTS, bradley_terry
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ideagora.errors import RatingError
-from ideagora.evaluators.statistics.ratings.strengths import disconnected_agents
+from ideagora.evaluators.statistics.ratings.bradley_terry_fit import disconnected_agents
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ideagora.evaluators.statistics.intervals.clustered import LEVEL, Intervals, agents_alone, intervals
+from ideagora.evaluators.statistics.ratings.bradley_terry_fit import is_connected, topic_wins
 from ideagora.evaluators.statistics.ratings.ratings import elo, play_in_orders, playing_orders
-from ideagora.evaluators.statistics.ratings.strengths import is_connected, topic_wins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -20,8 +20,8 @@ import numpy as np
 
 from ideagora.errors import RatingError
 from ideagora.evaluators.statistics.intervals.clustered import LEVEL, Intervals, intervals
+from ideagora.evaluators.statistics.ratings.bradley_terry_fit import information, is_connected
 from ideagora.evaluators.statistics.ratings.ratings import BASE, POINTS, Ratings
-from ideagora.evaluators.statistics.ratings.strengths import information, is_connected
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ideagora.errors import RatingError
+from ideagora.evaluators.statistics.ratings.bradley_terry_fit import PRIOR, fit, topic_wins
 from ideagora.evaluators.statistics.ratings.connectivity import missing_pairs, unbounded_agents
-from ideagora.evaluators.statistics.ratings.strengths import PRIOR, fit, topic_wins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

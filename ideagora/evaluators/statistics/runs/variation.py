@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ideagora.evaluators.statistics.intervals.bradley_terry import influences
+from ideagora.evaluators.statistics.ratings.bradley_terry_fit import topic_wins
 from ideagora.evaluators.statistics.ratings.ratings import POINTS
-from ideagora.evaluators.statistics.ratings.strengths import topic_wins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

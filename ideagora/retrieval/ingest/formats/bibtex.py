@@ -17,8 +17,8 @@ from ideagora.retrieval.ingest.bibliographic import (
     partial_date,
 )
 from ideagora.retrieval.ingest.documents import Document, Problem, ReadResult
-from ideagora.retrieval.ingest.formats.quiet import quiet_logger
 from ideagora.retrieval.ingest.identifiers import find_identifiers
+from ideagora.retrieval.ingest.quiet_logger import quiet_logger
 
 if TYPE_CHECKING:
     from bibtexparser.model import Block, Entry

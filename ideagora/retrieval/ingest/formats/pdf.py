@@ -26,8 +26,8 @@ from ideagora.retrieval.ingest.formats.pdf_layout import (
     extract_sections,
     extract_title,
 )
-from ideagora.retrieval.ingest.formats.quiet import quiet_logger
 from ideagora.retrieval.ingest.identifiers import arxiv_month, find_arxiv_id, find_doi, find_identifiers
+from ideagora.retrieval.ingest.quiet_logger import quiet_logger
 from ideagora.retrieval.store.fulltext import FullText
 from ideagora.retrieval.untrusted_json import clean_text
 from ideagora.schema import Paper

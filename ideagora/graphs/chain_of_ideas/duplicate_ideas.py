@@ -1,4 +1,7 @@
-"""Twins: ideas of two branches with the same purpose and mechanism; the later one is drafted again once."""
+"""Ideas of two branches with the same purpose and mechanism: the later one is drafted again once.
+
+Checkpoints and node names call them twins.
+"""
 
 from __future__ import annotations
 
