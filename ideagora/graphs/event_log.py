@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import zlib
 from collections.abc import Iterator, Mapping
 from io import FileIO
@@ -30,19 +31,21 @@ class EventLog:
 
     def open(self) -> None:
         """Drop unreadable lines and prepare to append."""
-        lines = list(_lines(self._path))
-        events = [event for event in lines if event is not None]
-        begins = any(event.get("event") == "begin" for event in events)
-        self.is_damaged = len(events) < len(lines) or not begins
-        if len(events) < len(lines):
-            write_atomically(self._path, (_line(event) for event in events))
+        is_whole, begins = _ends_with_newline(self._path), False
+        is_readable = True
+        for event in _lines(self._path):
+            is_readable = is_readable and event is not None
+            begins = begins or (event is not None and event.get("event") == "begin")
+        self.is_damaged = not (is_readable and begins)
+        if not (is_readable and is_whole):
+            write_atomically(self._path, (_line(event) for event in _lines(self._path) if event is not None))
         # Unbuffered, or a full disk would show only when the file is closed.
         self._file = FileIO(self._path, "ab", opener=private)
 
     def append(self, event: Mapping[str, object]) -> None:
         """Write an event, unbuffered."""
         assert self._file is not None, "the folder is not open"
-        self._file.write(_line(event).encode("utf-8", "backslashreplace"))
+        self._file.write(_line(event).encode())
 
     def read(self) -> Iterator[Event]:
         """All events so far, read from the disk one by one."""
@@ -67,8 +70,8 @@ def read_events(path: Path) -> Iterator[Event]:
 
 
 def _line(event: Mapping[str, object]) -> str:
-    text = json.dumps(event, ensure_ascii=False)
-    return f'{text[:-1]}, "{_CHECKSUM}": {_checksum(text)}}}\n'
+    text = json.dumps({**event, _CHECKSUM: _checksum(event)}, ensure_ascii=False) + "\n"
+    return text.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair becomes JSON's escape
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any] | None]:
@@ -83,14 +86,23 @@ def _lines(path: Path) -> Iterator[dict[str, Any] | None]:
 def _object(line: str) -> dict[str, Any] | None:
     try:
         value = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(value, dict):
         return None
     checksum = value.pop(_CHECKSUM, None)
-    is_intact = checksum is None or checksum == _checksum(json.dumps(value, ensure_ascii=False))
-    return value if is_intact else None
+    return value if checksum in (None, _checksum(value)) else None
 
 
-def _checksum(text: str) -> int:
-    return zlib.crc32(text.encode("utf-8", "backslashreplace"))
+def _checksum(event: Mapping[str, object]) -> int:
+    """The CRC-32 of an event as ASCII, which is the same before and after it is written and read."""
+    return zlib.crc32(json.dumps(event).encode())
+
+
+def _ends_with_newline(path: Path) -> bool:
+    """Whether the last line is complete; also true of a file that is empty or missing."""
+    if not path.exists() or path.stat().st_size == 0:
+        return True
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read() == b"\n"

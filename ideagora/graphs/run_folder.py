@@ -171,7 +171,7 @@ class RunFolder:
     @property
     def has_lost_events(self) -> bool:
         """Whether events from before the checkpoints were missing or unreadable when it was opened."""
-        return self._events.is_damaged and any(self._checkpoints())
+        return self._events.is_damaged and self.has_checkpoints()
 
     def clear(self) -> None:
         """Delete checkpoints, events and results, to begin again; cached answers are not in the folder."""
@@ -183,6 +183,10 @@ class RunFolder:
         for event in retried:  # part of the keys of this run's answers
             self.log(event)
         self.delete_checkpoints()
+
+    def has_checkpoints(self) -> bool:
+        """Whether the graph has checkpoints from which it can continue."""
+        return any(self._checkpoints())
 
     def delete_checkpoints(self) -> None:
         """Delete the graph's checkpoints, so that it begins at its first node."""

@@ -52,8 +52,8 @@ class CallLog:
     tracker: UsageTracker = field(default_factory=UsageTracker)
     """Usage of this run; on a resumed run already restored from its events."""
     on_event: Listener | None = None
-    """Called with a ``RequestEvent`` before each request is sent, and with a ``CallEvent`` for each attempt
-    and each cached answer."""
+    """Called with a ``RequestEvent`` before each request is sent, with a ``CallEvent`` for each attempt and
+    each cached answer, and with an ``OutageEvent`` or ``UnreadableEvent`` for a call without an answer."""
     raw_folder: Path | None = None
     """Where unreadable replies are saved; ``None``: nowhere."""
     retry_counts: Mapping[str, int] = field(default_factory=dict)

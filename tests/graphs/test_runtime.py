@@ -655,6 +655,22 @@ def test_a_line_that_a_kill_cut_short_is_mended() -> None:
     assert events.read_bytes().startswith(whole)
 
 
+def test_events_are_read_as_they_were_written() -> None:
+    texts = ["whole \u2028 line", "\ud83d", "\ud83d" + "\ude00", "7 \u2212 1"]
+    with RunFolder(Path("run"), "one") as folder:
+        folder.write({"id": "one"})
+        for text in texts:
+            folder.log({"event": "note", "label": None, "text": text})
+    path = Path("run/events.jsonl")
+    path.write_bytes(path.read_bytes().removesuffix(b"\n"))  # a write cut short
+    with RunFolder(Path("run"), "one") as folder:
+        folder.log({"event": "note", "label": None, "text": "next"})
+        notes = [event["text"] for event in folder.events() if event["event"] == "note"]
+    assert [note.encode("utf-16", "surrogatepass") for note in notes] == [
+        text.encode("utf-16", "surrogatepass") for text in [*texts, "next"]
+    ]
+
+
 def test_lost_events_are_noticed_if_there_are_checkpoints() -> None:
     with RunFolder(Path("run"), "one") as folder:
         folder.write({"id": "one"})

@@ -218,7 +218,7 @@ def _can_resume(previous: str | None, job: Job, folder: RunFolder) -> bool:
     if previous in ("failed", "incomplete", "done", None):  # done, but its results are unreadable
         folder.delete_checkpoints()
         return False
-    return True
+    return folder.has_checkpoints()
 
 
 async def _end_library(library: Library, notes: list[str]) -> RunFields:

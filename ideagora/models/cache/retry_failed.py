@@ -9,14 +9,15 @@ events of the folder record these requests, so the same folder finds the new ans
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ideagora.schema.events import Event
 
 
 def retry_counts(events: Iterable[Event]) -> Counter[str]:
     """How many times each call was repeated, by the key of its first request."""
-    return Counter(key for event in events if event["event"] == "asked anew" for key in event.get("keys", ()))
+    repeated: Iterator[object] = (event.get("keys") for event in events if event["event"] == "asked anew")
+    return Counter(str(key) for keys in repeated if isinstance(keys, list) for key in keys)
 
 
 def keys_to_retry(events: Iterable[Event]) -> list[str]:

@@ -30,7 +30,7 @@ def run_agent(order: RunOrder, pipe: Pipe) -> None:
         ideas = _ideas(order, pipe, name)
         with suppress(BaseException):
             atexit._run_exitfuncs()  # os._exit skips them, and threads may be left
-    except BaseException as raised:  # noqa: BLE001  (foreign code; it is named and told)
+    except BaseException as raised:  # noqa: BLE001  (third-party code; the error is sent on)
         error, number = named_error(raised, name), getattr(raised, "question", None)
         pipe.send({
             "raised": str(error), "kind": type(error).__name__, "question": number,

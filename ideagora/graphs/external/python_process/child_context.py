@@ -98,8 +98,10 @@ class Calls:
 
 def _runs_event_loop() -> bool:
     """Whether this thread runs an event loop; an agent that is not asynchronous need not import asyncio."""
-    asyncio = sys.modules.get("asyncio")
-    return asyncio is not None and asyncio._get_running_loop() is not None
+    running_loop = getattr(
+        sys.modules.get("asyncio"), "_get_running_loop", None
+    )  # or another thread imports it
+    return running_loop is not None and running_loop() is not None
 
 
 def make_error(kind: str, text: str, number: int) -> Exception:
