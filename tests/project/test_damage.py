@@ -7,8 +7,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -98,11 +96,12 @@ def test_an_output_that_is_not_utf_8_ends_no_finished_run_in_a_traceback(
         return standin.answer(body).replace("says what", "says “—” 😀 \\u00e9 what")
 
     model.reply = reply
-    latin = {**os.environ, "PYTHONIOENCODING": "latin-1"}
-    whole = [sys.executable, "-m", "ideagora", *direct(server, "--json")]
-    done = subprocess.run(whole, env=latin, capture_output=True, check=False)
-    assert (done.returncode, b"Traceback" in done.stderr) == (0, False), done.stderr
-    assert "“—” 😀 é" in json.loads(done.stdout.decode("latin-1"))["ideas"][0]["method"]
+    latin = command.start(direct(server, "--json"), {"PYTHONIOENCODING": "latin-1"})
+    latin.process.join(command.SECONDS)
+    written = (latin.folder / "out").read_text(encoding="latin-1")
+    done = latin.wait()
+    assert (done.code, "Traceback" in done.err) == (0, False), done.err
+    assert "“—” 😀 é" in json.loads(written)["ideas"][0]["method"]
     plain = command.run(direct(server), {"PYTHONIOENCODING": "ascii"})
     assert (plain.code, "Traceback" in plain.err) == (0, False), plain.err
     assert plain.out.isascii()
