@@ -76,3 +76,4 @@ typer.main.get_command(ideagora.cli.main.app)
 gc.collect()
 gc.enable()
 gc.freeze()  # or the first collections of every command go through all of the above
+gc.set_threshold(20_000, 20, 20)  # as in the processes of the tests
