@@ -77,6 +77,17 @@ def test_damaged_events_end_in_no_traceback() -> None:
         assert len(Ran(task).ideas) == 2, one
 
 
+def test_a_run_that_stopped_before_its_first_checkpoint_begins_in_its_events() -> None:
+    task = task_of(branches=1, length=1)
+    Ran(task)
+    record = json.loads(Path("run/run.json").read_text())
+    Path("run/run.json").write_text(json.dumps({**record, "status": "running"}))
+    for name in ("events.jsonl", "ideas.jsonl", *(path.name for path in Path("run").glob("checkpoints*"))):
+        Path("run", name).unlink()
+    Ran(task)
+    assert json.loads(Path("run/events.jsonl").read_text().splitlines()[0])["event"] == "begin"
+
+
 def test_folders_of_a_run_are_for_their_owner_alone() -> None:
     before = os.umask(0o022)
     try:
