@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -35,7 +36,7 @@ from ideagora.graphs.external.answer_schema import build_model
 from ideagora.graphs.external.command.subprocess import CommandSession, environment
 from ideagora.graphs.external.in_process import stdout_guard
 from ideagora.graphs.external.loading.entry_points import installed_agents
-from ideagora.graphs.external.python_process import agent_process, child, describe
+from ideagora.graphs.external.python_process import agent_process, child, child_context, describe
 from ideagora.graphs.external.python_process.location import AgentLocation, make_order
 from ideagora.graphs.run_folder import RunFolder
 from ideagora.graphs.runtime.job import RunResources
@@ -237,6 +238,11 @@ def test_changed_code_is_another_run(tmp_path: Path) -> None:
 
 
 # --- what an agent gets -----------------------------------------------------------------------
+
+
+def test_asyncio_that_another_thread_is_importing_is_no_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "asyncio", ModuleType("asyncio"))
+    assert not child_context._runs_event_loop()
 
 
 async def test_a_function_reads_the_library_the_same_in_both_colours(run: Run) -> None:
