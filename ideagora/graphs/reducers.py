@@ -1,7 +1,8 @@
 """Reducers: how LangGraph combines a state's value with a step's update.
 
 They replace ``operator.add`` and ``operator.or_``: LangGraph reads a reducer's signature whenever it builds a
-graph, and that of a builtin takes milliseconds, since Python parses it from text.
+graph, and to read that of a builtin Python copies its table of modules. That takes 0.2 ms, but costs a forked
+process thousands of page faults.
 """
 
 from __future__ import annotations
